@@ -7,12 +7,14 @@
 //! Each read is `unsafe`; its comment says what keeps the memory mapped.
 #![allow(unsafe_code)]
 
+pub mod anonymous_names;
 mod call_arguments;
 pub mod call_trace;
 pub mod chance;
 mod chunk_layout;
 mod code_cache;
 mod dump_structs;
+pub mod escape_barrier;
 mod exported;
 pub mod flags;
 mod interpreter;

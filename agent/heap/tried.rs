@@ -1,7 +1,7 @@
 //! The costs and findings of the attempts at one dump.
 
-use super::facts::escape_barrier::LongBarrier;
 use super::stop_bound::dumper_estimate;
+use hotspot::escape_barrier::LongBarrier;
 use std::cell::Cell;
 use std::time::Duration;
 

@@ -3,14 +3,11 @@
 use crate::message::say;
 use jvm::env::Env;
 use jvm::global::Global;
+use jvm::heap_room;
 use jvm::heap_use::AfterCollection;
 use jvm::jni::Jni;
 use jvm::os::host::page_bytes;
 use trigger::{HeapUse, ResidentUse};
-
-/// With less free heap than this, the JDK is not asked, as it makes a few objects to answer.
-const LEAST_FREE_BYTES: u64 = 256 << 10;
-const RUNTIME: &[u8] = b"Ljava/lang/Runtime;";
 
 /// Asks the JDK what is in use after collections.
 #[derive(Debug)]
@@ -25,12 +22,7 @@ impl HeapReader {
     pub(super) fn new(env: &Env, jni: &mut Jni<'_>) -> Option<Self> {
         let found = jni.with_frame(|jni| {
             let loaded = env.loaded_classes(jni).ok()?;
-            let is_runtime = |class: &&_| {
-                let signature = env.class_signature(class);
-                signature.is_ok_and(|signature| signature == RUNTIME)
-                    && matches!(env.class_loader(jni, class), Ok(None))
-            };
-            let runtime = jni.keep(loaded.iter().find(is_runtime)?)?;
+            let runtime = jni.keep(heap_room::runtime(env, jni, &loaded)?)?;
             let last = jni.after_collection()?;
             Some(Self { runtime, last })
         });
@@ -46,7 +38,8 @@ impl HeapReader {
         let found = jni.with_frame(|jni| {
             let runtime = jni.local(&self.runtime)?;
             let heap = jni.heap_bytes(&runtime)?;
-            (heap.free >= LEAST_FREE_BYTES).then(|| jni.after_collection())?
+            // The JDK makes a few objects to answer.
+            (heap.free >= heap_room::LEAST_FREE_BYTES).then(|| jni.after_collection())?
         });
         let found = found.flatten()?;
         let last = std::mem::replace(&mut self.last, found);

@@ -98,7 +98,7 @@ const HEAP: [Row; 11] = [
     ("text_dump", &[]),
     ("stop_bound", &["error"]),
     ("facts", &["error"]),
-    ("tried", &["facts", "stop_bound"]),
+    ("tried", &["stop_bound"]),
     (
         "fork",
         &[

@@ -4,9 +4,9 @@
 //! folder's is: HotSpot would decode it as the locale says, with Java code.
 
 use crate::heap::error::DumpError;
-use crate::heap::facts::heap_room;
 use crate::heap::facts::kept_objects::KeptObjects;
 use jvm::env::Env;
+use jvm::heap_room;
 use jvm::jni::Jni;
 use jvm::object::Object;
 use jvm::os::descriptor::FolderDescriptor;

@@ -3,14 +3,15 @@
 //! Its handles keep the classes from being unloaded until the dump is written. They are released with the dump's local
 //! frame. A class loaded later is [admitted](Catalogue::admit) when it is met.
 
-use super::anonymous_names::without_hash;
-use super::{heap_room, unlinked};
+use super::unlinked;
 use crate::heap::error::{DumpError, For};
 use format::{BasicType, ClassName};
+use hotspot::anonymous_names::without_hash;
 use jvm::class::FieldFacts;
 use jvm::env::Env;
 use jvm::error::JvmtiError;
 use jvm::field::FieldId;
+use jvm::heap_room;
 use jvm::jni::Jni;
 use jvm::object::{Handle, Object};
 use std::cell::RefCell;

@@ -3,11 +3,11 @@
 //! Heaps are dumped most often when they are full. To make an object then would cause a useless collection, or an
 //! `OutOfMemoryError`, which ends a JVM that runs with `-XX:+ExitOnOutOfMemoryError`.
 
-use super::heap_room;
 use crate::heap::error::{DumpError, For};
 use format::BasicType;
 use jvm::env::Env;
 use jvm::global::Global;
+use jvm::heap_room;
 use jvm::jni::Jni;
 use jvm::new_object::JValue;
 use jvm::object::Object;

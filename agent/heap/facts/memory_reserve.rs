@@ -4,13 +4,13 @@
 //! G1 and ZGC give memory to a thread in units: regions and pages. So the reserve is one array that has such a unit of
 //! its own, which is free again when the array is dead, whatever else is alive.
 
-use super::heap_room;
-use super::java_version::java_version;
 use super::kept_objects::AGENTS_TAG;
 use hotspot::flags;
 use jvm::env::Env;
 use jvm::error::JvmtiError;
 use jvm::global::Global;
+use jvm::heap_room;
+use jvm::java_version::java_version;
 use jvm::jni::Jni;
 use jvm::new_object::HeapBytes;
 use jvm::object::Object;

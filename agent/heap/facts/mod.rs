@@ -1,11 +1,7 @@
 //! Facts: what both engines read from the JVM besides its heap: classes, threads, stacks, methods, and profiles.
 
 pub(super) mod allocation_traces;
-mod anonymous_names;
 pub(super) mod catalogue;
-pub(super) mod escape_barrier;
-pub(super) mod heap_room;
-pub(super) mod java_version;
 pub(super) mod jvm_words;
 pub(super) mod kept_objects;
 pub(super) mod memory_reserve;

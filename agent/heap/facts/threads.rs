@@ -1,15 +1,15 @@
 //! Threads: turns captured stacks and the walk's notes into rows of threads and traces.
 
 use super::catalogue::{tag_new, Catalogue};
-use super::escape_barrier::{Barrier, LongBarrier};
-use super::java_version::java_version;
 use super::methods::Methods;
 use super::roots::ThreadNote;
 use super::stack_room::StackRoom;
 use super::stacks::{stack_of, ReadStack};
 use crate::heap::error::{DumpError, For};
+use hotspot::escape_barrier::{Barrier, LongBarrier};
 use jvm::env::Env;
 use jvm::error::JvmtiError;
+use jvm::java_version::java_version;
 use jvm::jni::Jni;
 use jvm::method::MethodId;
 use jvm::object::{Handle, Object};

@@ -1,7 +1,7 @@
 //! Classes that are loaded but not linked, although they may have instances.
 
-use super::heap_room;
 use jvm::env::Env;
+use jvm::heap_room;
 use jvm::jni::Jni;
 use jvm::object::Object;
 

@@ -5,7 +5,7 @@ use jvm::object::Object;
 
 /// Removes the slash and the class object's hash that follow the name. HotSpot's own dumps do not have them, so classes
 /// made from one class file share one name.
-pub(in crate::heap) fn without_hash(env: &Env, class: &Object<'_>, signature: &[u8]) -> Vec<u8> {
+pub fn without_hash(env: &Env, class: &Object<'_>, signature: &[u8]) -> Vec<u8> {
     match split(signature) {
         // A class file's name may also end in a number.
         Some((name, hash)) if env.hash(class).ok() == Some(hash) => [name, b";"].concat(),

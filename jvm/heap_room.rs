@@ -1,36 +1,40 @@
 //! Whether the heap has room for the few small objects that the agent makes. In a full heap it makes
 //! none.
 
-use jvm::env::Env;
-use jvm::jni::Jni;
-use jvm::new_object::HeapBytes;
-use jvm::object::Object;
+use crate::env::Env;
+use crate::jni::Jni;
+use crate::new_object::HeapBytes;
+use crate::object::Object;
 
 /// With less free heap than this, nothing is made. Many times what the agent needs.
-const LEAST_FREE_BYTES: u64 = 256 << 10;
+pub const LEAST_FREE_BYTES: u64 = 256 << 10;
 const RUNTIME: &[u8] = b"Ljava/lang/Runtime;";
 
 /// Whether there is room, according to `java.lang.Runtime`, which is one of these classes.
-pub(in crate::heap) fn is_there(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> bool {
+pub fn is_there(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> bool {
     bytes(env, jni, classes).is_some_and(|heap| heap.free >= LEAST_FREE_BYTES)
 }
 
 /// How many bytes of the heap are in use; `None` if the JVM does not tell.
-pub(in crate::heap) fn used_bytes(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> Option<u64> {
+pub fn used_bytes(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> Option<u64> {
     bytes(env, jni, classes).map(|heap| heap.used)
 }
 
 /// What is used and free; `None` if the JVM does not tell.
-pub(in crate::heap) fn bytes(
+pub fn bytes(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> Option<HeapBytes> {
+    runtime(env, jni, classes).and_then(|runtime| jni.heap_bytes(runtime))
+}
+
+/// `java.lang.Runtime`, which is one of these classes.
+pub fn runtime<'o, 'f>(
     env: &Env,
     jni: &Jni<'_>,
-    classes: &[Object<'_>],
-) -> Option<HeapBytes> {
+    classes: &'o [Object<'f>],
+) -> Option<&'o Object<'f>> {
     let is_runtime = |class: &&Object<'_>| {
         let signature = env.class_signature(class);
         signature.is_ok_and(|signature| signature == RUNTIME)
             && matches!(env.class_loader(jni, class), Ok(None))
     };
-    let runtime = classes.iter().find(is_runtime);
-    runtime.and_then(|runtime| jni.heap_bytes(runtime))
+    classes.iter().find(is_runtime)
 }

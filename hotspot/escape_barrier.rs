@@ -4,7 +4,7 @@
 //! reports all objects, HotSpot makes all of them again, in all frames of all threads, while no thread runs
 //! (escapeBarrier.cpp, since JDK 16). Without that, the walk finds neither these objects nor what only they refer to:
 //! for instance a list whose iterator the compiler has replaced, if nothing else refers to the list. The forked copy
-//! finds what they refer to in the compiled frames ([`StandingStacks`](hotspot::StandingStacks)), so where it can
+//! finds what they refer to in the compiled frames ([`StandingStacks`](crate::StandingStacks)), so where it can
 //! read these, no walk has the barrier.
 //!
 //! Measured with 400,000 frames on 17 and 25: 16 to 29 s if there is such an object in every frame, 0.3 s without any.
@@ -13,7 +13,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// The first Java version with the barrier.
-pub(in crate::heap) const FIRST_WITH_BARRIER: u32 = 16;
+pub const FIRST_WITH_BARRIER: u32 = 16;
 /// The longest time that was measured for a frame with an object.
 const PER_FRAME: Duration = Duration::from_micros(75);
 /// The longest stop that an object in every frame may cause, if the user has set no limit.
@@ -21,7 +21,7 @@ const USUAL_LIMIT: Duration = Duration::from_secs(3);
 
 /// Whether a walk has the barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::heap) enum Barrier {
+pub enum Barrier {
     /// No: the copy finds what replaced objects refer to.
     Never,
     /// Unless it is a [`LongBarrier`].
@@ -32,7 +32,7 @@ pub(in crate::heap) enum Barrier {
 
 /// A barrier that may take longer than the user allows, so that a walk must do without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::heap) struct LongBarrier {
+pub struct LongBarrier {
     frames: usize,
     /// How long it takes if there is an object in every frame.
     longest: Duration,
@@ -40,7 +40,7 @@ pub(in crate::heap) struct LongBarrier {
 
 impl LongBarrier {
     /// The barrier of a walk over this many frames; `None` if there is none, or if it is short enough.
-    pub(super) fn of(java: u32, frames: usize, max_pause: Option<Duration>) -> Option<Self> {
+    pub fn of(java: u32, frames: usize, max_pause: Option<Duration>) -> Option<Self> {
         let longest = PER_FRAME.saturating_mul(u32::try_from(frames).unwrap_or(u32::MAX));
         let is_long = java >= FIRST_WITH_BARRIER && longest > max_pause.unwrap_or(USUAL_LIMIT);
         is_long.then_some(Self { frames, longest })
