@@ -51,9 +51,6 @@ mod process;
 mod reach;
 mod redact;
 mod report;
-#[cfg(test)]
-#[path = "../reader/tests/sample/mod.rs"]
-mod sample;
 mod sentence;
 mod show;
 mod site_source;

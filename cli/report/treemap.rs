@@ -358,8 +358,8 @@ impl Growing<'_, '_> {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::sample::{Sample, OBJECT_ARRAY};
     use graph::{Input, Options, References};
+    use sample::{Sample, OBJECT_ARRAY};
     use std::io::{Seek, Write};
 
     /// Arrays that form a complete tree with ten children each, three levels deep, below one root.
@@ -369,13 +369,13 @@ mod tests {
         for place in 0..1_111 {
             let first = place * 10 + 1;
             let children: Vec<u64> = (first..first + 10).filter(|child| *child < 1_111).collect();
-            sample.heap(1).push(crate::sample::object_array(
+            sample.heap(1).push(sample::object_array(
                 id(place),
                 OBJECT_ARRAY,
                 &children_ids(&children, id),
             ));
         }
-        sample.heap(1).push(crate::sample::root(0x05, id(0)));
+        sample.heap(1).push(sample::root(0x05, id(0)));
         sample
     }
 

@@ -8,9 +8,6 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "../../reader/tests/sample/mod.rs"]
-mod sample;
-
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 

@@ -9,9 +9,6 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "../../reader/tests/sample/mod.rs"]
-mod sample;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -5,11 +5,7 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "../../graph/tests/wasteful/mod.rs"]
-mod wasteful;
-#[path = "../../graph/tests/written/mod.rs"]
-mod written;
-
+use sample::wasteful;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

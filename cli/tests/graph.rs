@@ -5,25 +5,20 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "../../graph/tests/wasteful/mod.rs"]
-mod wasteful;
-#[path = "../../graph/tests/written/mod.rs"]
-mod written;
-
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use sample::{wasteful, Dump};
 use serde_json::Value;
 use tempfile::TempDir;
-use written::{Dump, OBJECT, THREAD_CLASS};
 
 const CACHE: u64 = 0x2000;
 
 /// A class that holds a hundred objects through a static field.
 fn cache() -> Dump {
     let mut dump = Dump::new(8);
-    dump.class(0x2100, "app/Entry", OBJECT, 0, &["next"], &[]);
-    dump.class(CACHE, "app/Cache", OBJECT, 0, &[], &[("ALL", 0x3000)]);
+    dump.class(0x2100, "app/Entry", Dump::OBJECT, 0, &["next"], &[]);
+    dump.class(CACHE, "app/Cache", Dump::OBJECT, 0, &[], &[("ALL", 0x3000)]);
     dump.root(0x2100);
     dump.root(CACHE);
     let ids: Vec<u64> = (0..100).map(|number| 0x10_0000 + number * 64).collect();
@@ -69,7 +64,7 @@ fn nothing_that_stands_out_is_said() {
     // Each is under ten percent and has its own class.
     for number in 0..40 {
         let class = 0x20_0000 + number * 64;
-        dump.class(class, &format!("app/C{number}"), OBJECT, 0, &[], &[]);
+        dump.class(class, &format!("app/C{number}"), Dump::OBJECT, 0, &[], &[]);
         dump.root(class);
         dump.instance(0x30_0000 + number * 64, class, &[]);
         dump.root(0x30_0000 + number * 64);
@@ -121,11 +116,11 @@ fn two_threads() -> Dump {
     dump.class_of(
         0x2200,
         "java/lang/String",
-        (OBJECT, 0),
+        (Dump::OBJECT, 0),
         &[("value", 2), ("coder", 8)],
         &[],
     );
-    dump.class(0x2300, "app/Worker", THREAD_CLASS, 0, &["name"], &[]);
+    dump.class(0x2300, "app/Worker", Dump::THREAD_CLASS, 0, &["name"], &[]);
     dump.root(0x2200);
     dump.root(0x2300);
     dump.byte_array(0x4000, b"worker-1");
@@ -187,7 +182,7 @@ fn a_path_has_its_fields() {
 fn list(length: u64) -> (Dump, String) {
     let entry = |number: u64| 0x10_0000 + number * 32;
     let mut dump = Dump::new(8);
-    dump.class(0x2100, "app/Entry", OBJECT, 0, &["next"], &[]);
+    dump.class(0x2100, "app/Entry", Dump::OBJECT, 0, &["next"], &[]);
     dump.root(0x2100);
     for number in 0..length {
         let next = if number + 1 < length {
@@ -382,13 +377,13 @@ fn a_path_over_a_weak_reference_says_so() {
     dump.class(
         reference,
         "java/lang/ref/Reference",
-        OBJECT,
+        Dump::OBJECT,
         0,
         &fields,
         &[],
     );
     dump.class(weak, "java/lang/ref/WeakReference", reference, 0, &[], &[]);
-    dump.class(0x2100, "app/Entry", OBJECT, 0, &[], &[]);
+    dump.class(0x2100, "app/Entry", Dump::OBJECT, 0, &[], &[]);
     for class in [reference, weak, 0x2100] {
         dump.root(class);
     }

@@ -5,24 +5,21 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "../../graph/tests/written/mod.rs"]
-mod written;
-
 use std::fs;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use sample::Dump;
 use tempfile::TempDir;
-use written::{Dump, OBJECT};
 
 const CACHE: u64 = 0x2000;
 
 /// A class that holds objects through a static field, in a file that is large enough for an index.
 fn dump(objects: u64) -> Vec<u8> {
     let mut dump = Dump::new(8);
-    dump.class(0x2100, "app/Entry", OBJECT, 0, &["next"], &[]);
-    dump.class(CACHE, "app/Cache", OBJECT, 0, &[], &[("ALL", 0x3000)]);
+    dump.class(0x2100, "app/Entry", Dump::OBJECT, 0, &["next"], &[]);
+    dump.class(CACHE, "app/Cache", Dump::OBJECT, 0, &[], &[("ALL", 0x3000)]);
     dump.root(0x2100);
     dump.root(CACHE);
     let ids: Vec<u64> = (0..objects).map(|number| 0x10_0000 + number * 64).collect();

@@ -5,9 +5,6 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "../../reader/tests/sample/mod.rs"]
-mod sample;
-
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 

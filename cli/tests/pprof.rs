@@ -8,9 +8,6 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "../../reader/tests/sample/mod.rs"]
-mod sample;
-
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;

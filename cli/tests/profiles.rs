@@ -8,9 +8,6 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "../../reader/tests/sample/mod.rs"]
-mod sample;
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

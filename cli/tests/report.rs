@@ -7,9 +7,6 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "../../reader/tests/sample/mod.rs"]
-mod sample;
-
 use std::path::Path;
 use std::process::{Command, Output};
 

@@ -8,9 +8,6 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "../../reader/tests/sample/mod.rs"]
-mod sample;
-
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;

@@ -7,25 +7,24 @@
 )]
 
 mod trial;
-mod written;
 
 use graph::{Heap, Input, Options};
 use proptest::prelude::*;
+use sample::{file_of, Dump};
 use writer::{GraphClass, GraphObjects};
-use written::{file_of, Dump, ARRAY, OBJECT, THREAD};
 
 fn sample(id_bytes: u32) -> Vec<u8> {
     let mut dump = Dump::new(id_bytes);
     dump.class(
         0x2000,
         "app/Cache",
-        OBJECT,
+        Dump::OBJECT,
         0,
         &["first", "second"],
         &[("ALL", 0x3000)],
     );
     dump.object_array(0x3000, &[0x3100, 0x3200, 0, 0x9999]);
-    dump.instance(0x3100, 0x2000, &[0x3200, THREAD]);
+    dump.instance(0x3100, 0x2000, &[0x3200, Dump::THREAD]);
     dump.instance(0x3200, 0x2000, &[0, 0x3100]);
     dump.root(0x2000);
     dump.local(0x3200);
@@ -59,7 +58,7 @@ fn ids_that_were_made_to_collide_take_linear_time() {
     let mut dump = Dump::new(8);
     for number in 1..=100_000 {
         let id = INVERSE.wrapping_mul(number);
-        dump.class(id, "app/Made", OBJECT, 0, &[], &[]);
+        dump.class(id, "app/Made", Dump::OBJECT, 0, &[], &[]);
         dump.instance(0x10_0000 + 16 * number, id, &[]);
         dump.root(0x10_0000 + 16 * number);
     }
@@ -68,7 +67,14 @@ fn ids_that_were_made_to_collide_take_linear_time() {
 
 fn stream() -> Vec<u8> {
     let mut dump = Dump::new(8);
-    dump.class(0x2000, "app/Pair", OBJECT, 0, &["first", "second"], &[]);
+    dump.class(
+        0x2000,
+        "app/Pair",
+        Dump::OBJECT,
+        0,
+        &["first", "second"],
+        &[],
+    );
     let pair = GraphClass::Instance {
         class: 0x2000,
         heap_bytes: 24,
@@ -76,14 +82,14 @@ fn stream() -> Vec<u8> {
         references: vec![0, 8],
     };
     let array = GraphClass::References {
-        class: ARRAY,
+        class: Dump::ARRAY,
         header_bytes: 16,
         width_bytes: 4,
     };
     let mut objects = GraphObjects::new(8);
     let code = objects.object(0, &pair, 1, 0x3000);
     objects.reference(0x3018);
-    objects.reference(THREAD);
+    objects.reference(Dump::THREAD);
     objects.object(code, &pair, 1, 0x3018);
     objects.reference(0);
     objects.reference(0x3030);
@@ -151,7 +157,16 @@ fn references_in_a_row_to_one_object_are_counted_and_kept_once() {
     const FILLED: u64 = 0x3000;
     const OTHER: u64 = 0x3200;
     let elements = [
-        THREAD, THREAD, 0, THREAD, OTHER, 0x77, 0x77, THREAD, THREAD, OTHER,
+        Dump::THREAD,
+        Dump::THREAD,
+        0,
+        Dump::THREAD,
+        OTHER,
+        0x77,
+        0x77,
+        Dump::THREAD,
+        Dump::THREAD,
+        OTHER,
     ];
     let mut dump = Dump::new(8);
     dump.object_array(FILLED, &elements);
@@ -162,7 +177,7 @@ fn references_in_a_row_to_one_object_are_counted_and_kept_once() {
         let targets = heap.targets(heap.object(id).unwrap());
         targets.iter().map(|to| heap.id(*to)).collect::<Vec<_>>()
     };
-    assert_eq!(targets(FILLED), [THREAD, OTHER, THREAD, OTHER]);
+    assert_eq!(targets(FILLED), [Dump::THREAD, OTHER, Dump::THREAD, OTHER]);
     // The last reference of one object and the first of the next do not count as repeated.
     assert_eq!(targets(OTHER), [OTHER]);
     // Each class refers to its superclass and its loader.

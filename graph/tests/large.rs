@@ -6,14 +6,12 @@
     reason = "a test fails by panicking"
 )]
 
-mod written;
-
 use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 
 use format::{heap, record};
 use graph::{Dominator, Heap, Input, Leaks, Options, References, Retained, Who};
-use written::{Dump, OBJECT, THREAD};
+use sample::Dump;
 
 const ENTRY: u64 = 0x2000;
 const ARRAY: u64 = 0x3000;
@@ -32,7 +30,7 @@ fn entry(number: u64) -> u64 {
 /// A file with `count` entries, each referring to its next object, with roots for each.
 fn file(count: u64, next: impl Fn(u64) -> u64, roots: impl Fn(u64, &mut Vec<u8>)) -> File {
     let mut dump = Dump::new(8);
-    dump.class(ENTRY, "app/Entry", OBJECT, 0, &["next"], &[]);
+    dump.class(ENTRY, "app/Entry", Dump::OBJECT, 0, &["next"], &[]);
     dump.root(ENTRY);
     dump.byte_array(ARRAY, &[7; 100_000]);
     let head = dump.bytes();
@@ -134,7 +132,7 @@ fn lists_and_roots_of_any_number_are_exact() {
         let array = heap.object(ARRAY).unwrap();
         assert_eq!(retained.dominator(array), Dominator::Roots);
         assert_eq!(retained.bytes(array), ARRAY_BYTES);
-        let thread = heap.object(THREAD).unwrap();
+        let thread = heap.object(Dump::THREAD).unwrap();
         let local = heap.object(entry(0)).unwrap();
         assert_eq!(retained.dominator(local), Dominator::Object(thread));
         assert_eq!(retained.bytes(thread), 16 + ROOTS / 2 * ENTRY_BYTES);

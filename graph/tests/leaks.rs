@@ -5,11 +5,9 @@
     reason = "a test fails by panicking"
 )]
 
-mod written;
-
 use graph::{Dominator, Heap, Input, Leaks, LeftOut, Options, Path, References, Retained, Who};
 use reader::RootKind;
-use written::{Dump, OBJECT, THREAD};
+use sample::Dump;
 
 const CACHE: u64 = 0x2000;
 const ENTRY: u64 = 0x2100;
@@ -24,7 +22,7 @@ fn entries(dump: &mut Dump, first: u64, count: u64) -> Vec<u64> {
 
 fn start() -> Dump {
     let mut dump = Dump::new(8);
-    dump.class(ENTRY, "app/Entry", OBJECT, 0, &["next"], &[]);
+    dump.class(ENTRY, "app/Entry", Dump::OBJECT, 0, &["next"], &[]);
     dump.root(ENTRY);
     dump
 }
@@ -60,7 +58,7 @@ fn a_static_field_that_keeps_all_is_the_first_suspect() {
     dump.class(
         CACHE,
         "app/Cache",
-        OBJECT,
+        Dump::OBJECT,
         0,
         &[],
         &[("NONE", 0), ("ALL", 0x3000)],
@@ -101,7 +99,7 @@ fn what_a_thread_holds_is_held_by_the_thread() {
     dump.local(0x3000);
     read(dump, |heap, retained| {
         let array = heap.object(0x3000).unwrap();
-        let thread = heap.object(THREAD).unwrap();
+        let thread = heap.object(Dump::THREAD).unwrap();
         assert_eq!(retained.dominator(array), Dominator::Object(thread));
         let path = path(heap, array, 36);
         assert_eq!(objects(&path), [thread, array]);
@@ -137,11 +135,11 @@ fn many_objects_that_nothing_dominates_are_suspected_together() {
 fn what_two_long_lists_share_is_suspected_together() {
     const COUNT: u64 = 100_000;
     let mut dump = Dump::new(8);
-    dump.class(CACHE, "app/Node", OBJECT, 0, &["next", "item"], &[]);
+    dump.class(CACHE, "app/Node", Dump::OBJECT, 0, &["next", "item"], &[]);
     dump.class(
         ENTRY,
         "app/Item",
-        OBJECT,
+        Dump::OBJECT,
         0,
         &["a", "b", "c", "d", "e", "f", "g", "h"],
         &[],
@@ -183,7 +181,7 @@ fn a_weak_reference_holds_only_by_the_rule_of_all() {
     dump.class(
         REFERENCE,
         "java/lang/ref/Reference",
-        OBJECT,
+        Dump::OBJECT,
         0,
         &["referent"],
         &[],
@@ -223,10 +221,10 @@ fn each_element_of_an_array_has_its_own_place() {
 #[test]
 fn objects_hold_their_class_and_it_its_loader() {
     let mut dump = start();
-    dump.class(LOADER, "app/Loader", OBJECT, 0, &[], &[]);
+    dump.class(LOADER, "app/Loader", Dump::OBJECT, 0, &[], &[]);
     dump.root(LOADER);
     dump.instance(0x3000, LOADER, &[]);
-    dump.class(CACHE, "app/Plugin", OBJECT, 0x3000, &[], &[]);
+    dump.class(CACHE, "app/Plugin", Dump::OBJECT, 0x3000, &[], &[]);
     dump.instance(0x3100, CACHE, &[]);
     dump.root(0x3100);
     read(dump, |heap, retained| {
@@ -247,7 +245,7 @@ fn a_dominator_comes_first_though_it_has_no_size() {
     let id = |place: u64| 0x10_0000 + (COUNT - place) * 32;
     for place in (0..COUNT).rev() {
         let above = if place + 1 < COUNT { id(place + 1) } else { 0 };
-        dump.class(id(place), "app/Empty", above, THREAD, &[], &[]);
+        dump.class(id(place), "app/Empty", above, Dump::THREAD, &[], &[]);
     }
     dump.local(id(0));
     read(dump, |heap, retained| {
@@ -323,7 +321,7 @@ fn a_static_field_is_found_in_the_middle_of_a_long_path() {
     dump.class(
         CACHE,
         "app/Cache",
-        OBJECT,
+        Dump::OBJECT,
         0,
         &[],
         &[("NONE", 0), ("ALL", entry(101))],

@@ -6,21 +6,19 @@
     reason = "a test fails by panicking"
 )]
 
-mod written;
-
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 
 use flate2::{write::GzEncoder, Compression};
 use graph::{Heap, Input, Leaks, Options, References, Retained, Waste};
-use written::{file_of, Dump, OBJECT};
+use sample::{file_of, Dump};
 
 const ENTRY: u64 = 0x2000;
 
 /// Arrays of entries with a value each, in many parts: some megabytes.
 fn dump() -> Vec<u8> {
     let mut dump = Dump::new(8);
-    dump.class(ENTRY, "app/Entry", OBJECT, 0, &["value", "next"], &[]);
+    dump.class(ENTRY, "app/Entry", Dump::OBJECT, 0, &["value", "next"], &[]);
     dump.root(ENTRY);
     for array in 0..200 {
         let base = 0x10_0000 + array * 0x10_0000;

@@ -6,13 +6,11 @@
     clippy::cast_possible_truncation
 )]
 
-mod written;
-
 use std::collections::BTreeSet;
 
 use graph::{Dominator, Heap, Options, References, Retained};
 use proptest::prelude::*;
-use written::Dump;
+use sample::Dump;
 
 /// A heap of arrays: the targets of each, the roots, and the objects held by the only thread.
 #[derive(Clone, Debug)]
@@ -139,7 +137,7 @@ fn unloadable_dump(model: &Model) -> Dump {
                 dump.class(
                     id(node),
                     "app/Item",
-                    written::OBJECT,
+                    Dump::OBJECT,
                     id(0),
                     &["next"],
                     &statics,

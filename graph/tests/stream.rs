@@ -6,14 +6,12 @@
     reason = "a test fails by panicking"
 )]
 
-mod written;
-
 use std::collections::BTreeMap;
 
 use graph::{Heap, Input, Link, Options, References, Retained};
 use proptest::prelude::*;
+use sample::{file_of, Dump};
 use writer::{GraphClass, GraphObjects};
-use written::{file_of, Dump, ARRAY, OBJECT};
 
 /// Id of the first class; others follow.
 const CLASSES: u64 = 0x2000;
@@ -75,7 +73,14 @@ fn begun(places: &[u64]) -> Dump {
         let names: Vec<String> = (0..fields).map(|field| format!("f{field}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let class = CLASSES + fields as u64 * 8;
-        dump.class(class, &format!("app/C{fields}"), OBJECT, 0, &names, &[]);
+        dump.class(
+            class,
+            &format!("app/C{fields}"),
+            Dump::OBJECT,
+            0,
+            &names,
+            &[],
+        );
     }
     places.iter().step_by(7).for_each(|place| dump.root(*place));
     dump
@@ -120,7 +125,7 @@ fn streamed(objects: &[Object], per_block: usize) -> Vec<u8> {
             );
             let class = if object.is_array {
                 GraphClass::References {
-                    class: ARRAY,
+                    class: Dump::ARRAY,
                     header_bytes: 16,
                     width_bytes: 4,
                 }

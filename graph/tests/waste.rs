@@ -5,10 +5,8 @@
     reason = "a test fails by panicking"
 )]
 
-mod wasteful;
-mod written;
-
 use graph::{Filling, Heap, Input, Options, References, Retained, Waste};
+use sample::wasteful;
 
 /// Bytes of objects and arrays with compressed references; with ids of 4 bytes all headers are
 /// shorter.

@@ -8,8 +8,6 @@
     reason = "a test fails by panicking"
 )]
 
-mod sample;
-
 use std::io::Read;
 
 use reader::{

@@ -9,8 +9,6 @@
     reason = "a test fails by panicking"
 )]
 
-mod sample;
-
 use std::io::Read;
 
 use reader::{check, summarize, Budget, CheckOptions, CpuProfile, DumpReader, ReadError};

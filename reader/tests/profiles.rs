@@ -8,8 +8,6 @@
     reason = "a test fails by panicking"
 )]
 
-mod sample;
-
 use reader::{Allocations, Amount, CpuProfile, Opened, ReadError, Site};
 use sample::*;
 

@@ -8,7 +8,6 @@
     reason = "a test fails by panicking"
 )]
 
-mod sample;
 mod trial;
 
 use std::io::ErrorKind;

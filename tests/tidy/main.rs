@@ -115,6 +115,21 @@ fn every_file_says_its_job_first() {
     }
 }
 
+/// What tests share is a crate. The fuzz targets are a workspace of their own, and `protocol.rs` is part of a program.
+#[test]
+fn no_file_is_included_by_its_path() {
+    for path in all_files() {
+        let is_fuzzed = path.starts_with("fuzz/fuzz_targets");
+        let text = read(&root().join(&path));
+        let mut lines = text.lines().map(str::trim_start);
+        assert!(
+            is_fuzzed || !lines.any(|line| line.starts_with("#[path")),
+            "{}: make it a crate, as `sample` is",
+            path.display()
+        );
+    }
+}
+
 #[test]
 fn no_file_is_too_long_or_has_an_empty_name() {
     for path in all_files() {

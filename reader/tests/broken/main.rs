@@ -17,11 +17,22 @@ macro_rules! broken {
 
 mod origins;
 mod profiles;
-#[path = "../sample/mod.rs"]
-mod sample;
 mod stacks;
 
+use reader::{check, CheckOptions, Report};
 use sample::*;
+use std::io::Read;
+
+/// Checks bytes, with many faults described.
+fn checked(dump: &[u8], lenient: bool) -> Report {
+    let mut open = || Ok(Box::new(dump) as Box<dyn Read>);
+    let options = CheckOptions {
+        most: 100,
+        strict: !lenient,
+        budget: reader::Budget::default(),
+    };
+    check(&mut open, options).unwrap()
+}
 
 /// Breaks the sample and compares the names of the broken rules with those expected, in any order.
 fn assert_rules(change: impl FnOnce(&mut Sample), expected: &[&str]) {

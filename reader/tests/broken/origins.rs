@@ -1,8 +1,10 @@
 //! A habit of one writer is an error in the files of another.
 
 use super::insert_frame;
-use crate::sample::*;
 use reader::Severity;
+use sample::*;
+
+use super::checked;
 
 /// A writer, and how to make the sample look like its file.
 type Sign = (&'static str, fn(&mut Sample));

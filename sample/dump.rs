@@ -1,11 +1,4 @@
-//! Dumps written by tests by hand.
-#![allow(
-    dead_code,
-    unreachable_pub,
-    clippy::unwrap_used,
-    clippy::cast_possible_truncation,
-    clippy::indexing_slicing
-)]
+//! A heap under construction: classes, objects and roots.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -14,17 +7,8 @@ use flate2::write::GzEncoder;
 use flate2::Compression;
 use format::{heap, record, BasicType};
 
-/// Id of the class object of `java.lang.Object`, of `Object[]`, of the thread's class and of the
-/// thread.
-pub const OBJECT: u64 = 0x1000;
-/// Id of the class of arrays.
-pub const ARRAY: u64 = 0x1100;
-/// Id of the thread's class.
-pub const THREAD_CLASS: u64 = 0x1200;
-/// Id of the thread.
-pub const THREAD: u64 = 0x1300;
-
 /// A dump under construction.
+#[derive(Clone, Debug)]
 pub struct Dump {
     id_bytes: u32,
     records: Vec<u8>,
@@ -33,6 +17,15 @@ pub struct Dump {
 }
 
 impl Dump {
+    /// Id of the class `java.lang.Object`.
+    pub const OBJECT: u64 = 0x1000;
+    /// Id of the class of arrays.
+    pub const ARRAY: u64 = 0x1100;
+    /// Id of the thread's class.
+    pub const THREAD_CLASS: u64 = 0x1200;
+    /// Id of the thread.
+    pub const THREAD: u64 = 0x1300;
+
     /// A dump with three classes and a thread.
     pub fn new(id_bytes: u32) -> Self {
         let mut dump = Self {
@@ -41,16 +34,30 @@ impl Dump {
             heap: Vec::new(),
             strings: 0,
         };
-        dump.class(OBJECT, "java/lang/Object", 0, 0, &[], &[]);
-        dump.class(ARRAY, "[Ljava/lang/Object;", OBJECT, 0, &[], &[]);
-        dump.class(THREAD_CLASS, "java/lang/Thread", OBJECT, 0, &[], &[]);
-        for class in [OBJECT, ARRAY, THREAD_CLASS] {
+        dump.class(Self::OBJECT, "java/lang/Object", 0, 0, &[], &[]);
+        dump.class(
+            Self::ARRAY,
+            "[Ljava/lang/Object;",
+            Self::OBJECT,
+            0,
+            &[],
+            &[],
+        );
+        dump.class(
+            Self::THREAD_CLASS,
+            "java/lang/Thread",
+            Self::OBJECT,
+            0,
+            &[],
+            &[],
+        );
+        for class in [Self::OBJECT, Self::ARRAY, Self::THREAD_CLASS] {
             dump.heap.push(heap::ROOT_STICKY_CLASS);
             dump.id(class);
         }
-        dump.instance(THREAD, THREAD_CLASS, &[]);
+        dump.instance(Self::THREAD, Self::THREAD_CLASS, &[]);
         dump.heap.push(heap::ROOT_THREAD_OBJ);
-        dump.id(THREAD);
+        dump.id(Self::THREAD);
         dump.heap.extend_from_slice(&[0, 0, 0, 1, 0, 0, 0, 1]);
         dump
     }
@@ -162,7 +169,7 @@ impl Dump {
         self.heap.extend_from_slice(&[0, 0, 0, 0]);
         self.heap
             .extend_from_slice(&(elements.len() as u32).to_be_bytes());
-        self.id(ARRAY);
+        self.id(Self::ARRAY);
         elements.iter().for_each(|element| self.id(*element));
         // Make parts of different sizes.
         if self.heap.len() > 300 {

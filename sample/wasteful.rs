@@ -1,7 +1,6 @@
 //! A dump with known waste.
-#![allow(dead_code, unreachable_pub)]
 
-use super::written::{Dump, OBJECT};
+use crate::Dump;
 
 const STRING: u64 = 0x2000;
 const BOX: u64 = 0x2100;
@@ -20,7 +19,7 @@ pub const SECRET: &str = "hunter2";
 pub fn dump(id_bytes: u32) -> Dump {
     let mut dump = Dump::new(id_bytes);
     let (reference, int, byte) = (2, 10, 8);
-    let object = (OBJECT, 0);
+    let object = (Dump::OBJECT, 0);
     let text = [("value", reference), ("coder", byte)];
     dump.class_of(STRING, "java/lang/String", object, &text, &[]);
     dump.class_of(BOX, "java/lang/Integer", object, &[("value", int)], &[]);
@@ -31,7 +30,7 @@ pub fn dump(id_bytes: u32) -> Dump {
     dump.class_of(SET, "java/util/HashSet", object, &[("map", reference)], &[]);
     let fields = ["names", "tags", "all", "seen", "count"].map(|name| (name, reference));
     dump.class_of(OWNER, "app/Owner", object, &fields, &[("LAST", 0x9100)]);
-    dump.class(BYTE_ARRAY, "[B", OBJECT, 0, &[], &[]);
+    dump.class(BYTE_ARRAY, "[B", Dump::OBJECT, 0, &[], &[]);
     for class in [STRING, BOX, LIST, MAP, SET, OWNER, BYTE_ARRAY] {
         dump.root(class);
     }
