@@ -244,6 +244,16 @@ fn every_entry_has_its_message() {
 }
 
 #[test]
+fn no_entry_has_more_than_three_messages() {
+    let page = read(&root().join("docs/troubleshooting.md"));
+    for entry in page.split("\n### ").skip(1) {
+        let messages = entry.lines().filter(|line| line.starts_with("- `")).count();
+        let title = entry.lines().next().unwrap_or_default();
+        assert!((1..=3).contains(&messages), "{title}: {messages} messages");
+    }
+}
+
+#[test]
 fn a_literal_is_found_wherever_it_stands() {
     let code = "fn f<'a>() { say(&format!(\"no {x:?} is \\\n   left: {}\", '\"')); // \"not this one\"\n g(\"a \\\"b\\\" c\") }";
     assert_eq!(literals(code), ["no … is left: …", "a \"b\" c"]);
