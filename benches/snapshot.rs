@@ -1,4 +1,5 @@
-//! How fast a snapshot's heap is marked and encoded, measured on an invented heap: objects per second and thread.
+//! The speed of marking and encoding a snapshot's heap, measured on an invented heap: objects per
+//! second and thread.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -78,8 +79,8 @@ fn shapes() -> Vec<Shape> {
 
 /// The heap, read like a forked copy.
 fn snapshot(words: &[u64]) -> Snapshot {
-    // SAFETY: the words outlive the benchmark's use of the snapshot, and nothing writes to them; all addresses lie in
-    // them.
+    // SAFETY: the words outlive the benchmark's use of the snapshot, and nothing writes to them;
+    // all addresses lie in them.
     let memory = unsafe { ProcessMemory::new() };
     let start = words.as_ptr() as u64;
     Snapshot::invented(memory, start..start + size_of_val(words) as u64, shapes())

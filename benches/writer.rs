@@ -1,7 +1,8 @@
-//! How fast objects become bytes: records through [`Segments`] to a receiver that drops them, and names converted to
-//! UTF-8.
+//! The speed of encoding: records through [`Segments`] to a receiver that drops them, and names
+//! converted to UTF-8.
 //!
-//! The buffers are allocated and freed for each segment, as in a dump; nothing is written to a file.
+//! The buffers are allocated and freed for each segment, as in a dump; nothing is written to a
+//! file.
 #![allow(
     clippy::expect_used,
     reason = "a benchmark that cannot make its input must stop"

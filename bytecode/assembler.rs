@@ -1,5 +1,5 @@
-//! For tests: assembles code from instructions with labels, and classes from code. It shares no code with the
-//! rewriter.
+//! For tests: assembles code from instructions with labels, and classes from code. It shares no
+//! code with the rewriter.
 // Numbers in tests are small.
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
@@ -22,7 +22,8 @@ pub(crate) enum Op {
     },
 }
 
-/// The code and the positions of its labels; `None` if a conditional jump does not reach its target.
+/// The code and the positions of its labels; `None` if a conditional jump does not reach its
+/// target.
 pub(crate) fn assemble(ops: &[Op]) -> Option<(Vec<u8>, HashMap<usize, usize>)> {
     let mut wide = vec![false; ops.len()];
     loop {

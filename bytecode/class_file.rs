@@ -112,7 +112,7 @@ impl<'a> ClassFile<'a> {
         self.super_name
     }
 
-    /// The name of the source file in modified UTF-8; `None` if the class file does not have it
+    /// The name of the source file in modified UTF-8; `None` if the class file does not contain it
     /// (4.7.10).
     #[must_use]
     pub fn source_file(&self) -> Option<&'a [u8]> {

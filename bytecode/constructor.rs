@@ -1,7 +1,7 @@
 //! Finds the code of a constructor that runs after `super(…)` or `this(…)` has returned.
 //!
-//! Before that, `this` is uninitialized, and the verifier allows no handler without local variables there
-//! (4.10.1.6: the flag `flagThisUninit`).
+//! Before that, `this` is uninitialized, and the verifier allows no handler without local variables
+//! there (4.10.1.6: the flag `flagThisUninit`).
 
 use crate::class_file::{ClassFile, Method};
 use crate::code::Code;
@@ -48,8 +48,8 @@ impl Constructor<'_> {
         }
     }
 
-    /// The type checker goes through the code once from start to end, and trusts the frames. So does this
-    /// function.
+    /// The type checker goes through the code once from start to end, and trusts the frames. So
+    /// does this function.
     fn by_frames(&self) -> Result<Vec<Run>, Reason> {
         let empty: &[u8] = &[0, 0];
         let mut frames = Frames::read(self.frames.unwrap_or(empty))?.peekable();
@@ -82,8 +82,8 @@ impl Constructor<'_> {
         Ok(runs)
     }
 
-    /// The old verifier follows jumps. All code after the call counts, unless code before the call jumps past
-    /// it.
+    /// The old verifier follows jumps. All code after the call counts, unless code before the call
+    /// jumps past it.
     fn without_frames(&self) -> Result<Option<Vec<Run>>, Reason> {
         let instructions = self.program.instructions();
         if instructions
@@ -115,8 +115,8 @@ impl Constructor<'_> {
         Ok(Some(Vec::new()))
     }
 
-    /// The position of the call of `super(…)` or `this(…)` in the code order of Java compilers; `None` if
-    /// there is none.
+    /// The position of the call of `super(…)` or `this(…)` in the code order of Java compilers;
+    /// `None` if there is none.
     pub(crate) fn initializing_call(&self) -> Option<u16> {
         let mut state = AT_START;
         let mut instructions = self.program.instructions().iter();

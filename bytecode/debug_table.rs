@@ -1,6 +1,7 @@
 //! Rewrites the tables for debuggers: line numbers and local variables (4.7.12 to 4.7.14).
 //!
-//! The JVM does not check their code positions, so one inside an instruction counts as that instruction.
+//! The JVM does not check their code positions, so one inside an instruction counts as that
+//! instruction.
 
 use crate::bytes::Bytes;
 use crate::cursor::Cursor;
@@ -8,7 +9,8 @@ use crate::error::Reason;
 use crate::layout::Layout;
 use crate::program::Program;
 
-/// The new position of an old one. The start of the method stays the start, before all inserted code.
+/// The new position of an old one. The start of the method stays the start, before all inserted
+/// code.
 fn place(program: &Program, layout: &Layout, at: u16) -> Result<u16, Reason> {
     if at == 0 {
         return Ok(0);

@@ -1,8 +1,8 @@
-//! Why a class or a method could not be rewritten.
+//! The reasons why a class or a method could not be rewritten.
 
 use std::fmt;
 
-/// Why a class file was not understood. Leave such a class unchanged.
+/// The reason why a class file was not understood. Leave such a class unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassError {
     /// The file ends too early.
@@ -34,7 +34,7 @@ impl fmt::Display for ClassError {
 
 impl std::error::Error for ClassError {}
 
-/// Why a method kept its old code.
+/// The reason why a method kept its old code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
     /// The new code, or one of its tables, would exceed the format's limit of 65535.

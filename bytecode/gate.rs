@@ -1,4 +1,5 @@
-//! The gate: makes `java.lang.Object.wait(long, int)` forward calls to the tracker ([`crate::Route`]).
+//! The gate: makes `java.lang.Object.wait(long, int)` forward calls to the tracker
+//! ([`crate::Route`]).
 
 use crate::additions::Additions;
 use crate::bytes::Bytes;
@@ -10,20 +11,22 @@ pub(crate) const OBJECT: &[u8] = b"java/lang/Object";
 pub(crate) const WAIT: &str = "wait";
 pub(crate) const WAIT_DESCRIPTOR: &str = "(JI)V";
 
-/// A call of `wait` on exactly this string, with `0` and a number, reports that a method starts; with `1`, that it
-/// ends. A program would have to find this string and lock it before it could wait for it.
+/// A call of `wait` on exactly this string, with `0` and a number, reports that a method starts;
+/// with `1`, that it ends. A program would have to find this string and lock it before it could
+/// wait for it.
 pub(crate) const TOKEN: &[u8] = b"hprof-rs: a method begins (0) or ends (1)";
 
-/// A call of `wait` on any object with one of these numbers of nanoseconds is a report: a method starts or ends (its
-/// number is in the milliseconds); the array is new (its length is there); the array of arrays is new (its dimensions
-/// are there). All these numbers are negative, so a program that used one would get an `IllegalArgumentException`.
+/// A call of `wait` on any object with one of these numbers of nanoseconds is a report: a method
+/// starts or ends (its number is in the milliseconds); the array is new (its length is there); the
+/// array of arrays is new (its dimensions are there). All these numbers are negative, so a program
+/// that used one would get an `IllegalArgumentException`.
 pub(crate) const ENTER_SIGN: u32 = 0x9D5A_C0F0;
 pub(crate) const EXIT_SIGN: u32 = ENTER_SIGN + 1;
 pub(crate) const NEW_ARRAY_SIGN: u32 = ENTER_SIGN + 2;
 pub(crate) const NEW_ARRAYS_SIGN: u32 = ENTER_SIGN + 3;
 
-/// Milliseconds and nanoseconds with which `wait` has no effect if the gate is in place, and throws if it is not: the
-/// end of method 0, which does not exist.
+/// Milliseconds and nanoseconds with which `wait` has no effect if the gate is in place, and throws
+/// if it is not: the end of method 0, which does not exist.
 pub const PROBE: (i64, i32) = (0, i32::from_be_bytes(EXIT_SIGN.to_be_bytes()));
 
 /// Operand stack that the instructions need.

@@ -17,7 +17,8 @@ pub(crate) fn covered(
     program: &Program,
     frames: Option<&[u8]>,
 ) -> Result<Option<Vec<Run>>, Reason> {
-    // The constructor of Object need not call another one: its `this` is initialized from the start.
+    // The constructor of Object need not call another one: its `this` is initialized from the
+    // start.
     let runs = if method.name == b"<init>" && class.super_name().is_some() {
         let constructor = Constructor {
             class,

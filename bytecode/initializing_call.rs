@@ -1,5 +1,5 @@
-//! Where constructors call `super(…)` or `this(…)`. With this, a stack tells a constructor that initializes an object
-//! from one that creates another object.
+//! Finds the calls of `super(…)` or `this(…)` in constructors. They distinguish, in a stack, a
+//! constructor that initializes the same object from one that creates another object.
 
 use crate::class_file::{ClassFile, Member};
 use crate::code::Code;

@@ -1,9 +1,11 @@
-//! Rewrites Java class files so that they report allocations, method entries and method exits to a tracker class.
+//! Rewrites Java class files so that they report allocations, method entries and method exits to a
+//! tracker class.
 //!
-//! [`rewrite()`] takes the bytes of a class and a [`Plan`] and returns the new bytes. The constant pool only grows at
-//! its end, so indices never change. Everything except methods' code is copied unchanged. A method whose code cannot be
-//! rewritten stays unchanged and is reported with its [`Reason`]. [`tracker_class`] makes the called class. Chapter
-//! numbers in comments refer to the Java Virtual Machine Specification; its chapter 4 defines the format.
+//! [`rewrite()`] takes the bytes of a class and a [`Plan`] and returns the new bytes. The constant
+//! pool only grows at its end, so indices never change. Everything except methods' code is copied
+//! unchanged. A method whose code cannot be rewritten stays unchanged and is reported with its
+//! [`Reason`]. [`tracker_class`] makes the called class. Chapter numbers in comments refer to the
+//! Java Virtual Machine Specification; its chapter 4 defines the format.
 //!
 //! ```
 //! use bytecode::{rewrite, tracker_class, Plan, TrackerNames};

@@ -25,7 +25,7 @@ const STACK_MAP_TABLE: &[u8] = b"StackMapTable";
 enum Special {
     /// Every object creation calls it.
     ObjectInit,
-    /// Every error that is out of memory calls one of them.
+    /// Every OutOfMemoryError calls one of them.
     ErrorInit,
     /// Forwards calls to the tracker.
     Gate,
@@ -184,8 +184,8 @@ impl<'a> MethodRewriter<'a> {
         Ok(())
     }
 
-    /// Finds the code for the handler to cover, and drops the handler if there is none; false if that is because it
-    /// is unclear.
+    /// Finds the code for the handler to cover, and drops the handler if there is none. False if it
+    /// is dropped because the code is unclear.
     fn prepare_handler(&mut self, method: Method<'a>, code: Code<'a>) -> Result<bool, Reason> {
         self.covered.clear();
         if self.snippets.handler.is_empty() {
@@ -324,8 +324,8 @@ impl<'a> MethodRewriter<'a> {
     }
 }
 
-/// An empty `finalize` does not report calls. The JVM does not register objects for finalization if their `finalize`
-/// is just a `return`, like the one of `java/lang/Object`.
+/// An empty `finalize` does not report calls. The JVM does not register objects for finalization if
+/// their `finalize` is just a `return`, like the one of `java/lang/Object`.
 fn is_empty_finalize(method: Method<'_>, code: Code<'_>) -> bool {
     code.bytes == [RETURN] && method.name == b"finalize" && method.descriptor == b"()V"
 }

@@ -1,5 +1,5 @@
-//! The instructions of the JVM: their lengths, and what rewriting needs to know about them (chapter 6 of the
-//! specification).
+//! The instructions of the JVM: their lengths, and what rewriting needs to know about them (chapter
+//! 6 of the specification).
 
 pub(crate) const ICONST_0: u8 = 3;
 pub(crate) const BIPUSH: u8 = 16;
@@ -99,13 +99,15 @@ const LENGTHS: [u8; 202] = [
     3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 0, 0,
     // the returns, fields, methods
     1, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3, 3, 3, 5, 5,
-    // new, newarray, anewarray, arraylength, athrow, checkcast, instanceof, monitorenter, monitorexit
+    // new, newarray, anewarray, arraylength, athrow, checkcast, instanceof, monitorenter,
+    // monitorexit
     3, 2, 3, 1, 1, 3, 3, 1, 1,
     // wide, multianewarray, ifnull, ifnonnull, goto_w, jsr_w
     0, 4, 3, 3, 5, 5,
 ];
 
-/// Padding between the opcode of a switch at this position and its first number, which is aligned to 4.
+/// Padding between the opcode of a switch at this position and its first number, which is aligned
+/// to 4.
 pub(crate) fn padding(at: usize) -> usize {
     3 - at % 4
 }

@@ -186,7 +186,7 @@ impl SwitchWords<'_> {
             // default, low, high, offsets
             !matches!(self.index, 1 | 2)
         } else {
-            // default, count, then values and offsets in turn
+            // default, count, then alternately values and offsets
             self.index == 0 || (self.index > 2 && self.index % 2 == 1)
         }
     }

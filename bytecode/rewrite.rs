@@ -17,8 +17,8 @@ pub struct Rewritten {
     pub methods_rewritten: usize,
     /// Methods that should have new code but kept the old one.
     pub left_alone: Vec<LeftAlone>,
-    /// Number of rewritten methods that report their end only when they return, not when they throw: constructors in
-    /// which it is unclear where the object is initialized.
+    /// Number of rewritten methods that report their end only when they return, not when they
+    /// throw: constructors in which it is unclear where the object is initialized.
     pub without_handler: usize,
 }
 
@@ -35,9 +35,10 @@ pub struct LeftAlone {
 
 /// Rewrites a class according to a plan.
 ///
-/// With [`Plan::calls`], `number` is called once for each method with code, in file order. It returns the number that
-/// the method reports, or `None` for no reports. It is called before it is known whether the method can be rewritten.
-/// It is not called for a `finalize` that does nothing, which never reports.
+/// With [`Plan::calls`], `number` is called once for each method with code, in file order. It
+/// returns the number that the method reports, or `None` for no reports. It is called before it is
+/// known whether the method can be rewritten. It is not called for a `finalize` that does nothing,
+/// which never reports.
 ///
 /// # Errors
 /// The bytes are not understood as a class file.

@@ -34,7 +34,8 @@ pub(crate) struct Snippets {
     /// Inserted after each instruction that creates an array of arrays, with its dimensions at
     /// [`DIMENSIONS_AT`].
     pub(crate) after_nest: Vec<u8>,
-    /// For each instruction that creates an array, the method to call, if it is not the same for all.
+    /// For each instruction that creates an array, the method to call, if it is not the same for
+    /// all.
     pub(crate) targets: Vec<u16>,
     /// Inserted after the last instruction: the handler for uncaught exceptions.
     pub(crate) handler: Vec<u8>,
@@ -149,8 +150,8 @@ impl Snippets {
         Ok(())
     }
 
-    /// With [`Route::Arrays`], for each instruction that creates an array: calls `wait` of the array's
-    /// own class, which was resolved for the instruction.
+    /// With [`Route::Arrays`], for each instruction that creates an array: calls `wait` of the
+    /// array's own class, which was resolved for the instruction.
     pub(crate) fn add_target(
         &mut self,
         pool: &ConstantPool<'_>,

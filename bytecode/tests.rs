@@ -111,8 +111,8 @@ struct Injected {
     handler: Vec<u8>,
 }
 
-/// Added to an instruction's number, it labels the instruction itself, after the code inserted before
-/// it. The number alone labels the target of jumps.
+/// Added to an instruction's number, it labels the instruction itself, after the code inserted
+/// before it. The number alone labels the target of jumps.
 const ITSELF: usize = 1 << 20;
 
 /// A program as a method with insertions. `old` says for each frame whether it was long.

@@ -1,11 +1,12 @@
-//! The lines of an attach command's answer that the agent writes for a program, beside its messages.
+//! The lines of an attach command's answer that the agent writes for a program, beside its
+//! messages.
 //!
 //! Each starts with `= `, which no message does.
 
 use std::fmt;
 
-/// The line that announces that a thread of the agent's own obeys. The code that the JVM returned to
-/// the client is not final then.
+/// The line that announces that a thread of the agent's own obeys. The code that the JVM returned
+/// to the client is not final then.
 pub const UNDER_WAY: &str = "= under way";
 
 /// The start of the last line of such an answer; the code follows.

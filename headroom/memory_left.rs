@@ -1,7 +1,8 @@
-//! Memory left: how much the system can still provide before it kills a process.
+//! The memory that the system can still provide before it kills a process.
 //!
-//! A forked copy takes memory for each page that the application changes, and the map of the objects in HotSpot's
-//! file a sixtieth of the heap. In a container that may be more than there is, and the application would suffer.
+//! A forked copy takes memory for each page that the application changes, and the translation's map
+//! of the objects in HotSpot's file takes a sixtieth of the heap. In a container this may be more
+//! than there is, and the application would suffer.
 
 #![forbid(unsafe_code)]
 
@@ -11,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// Bytes that a dump must leave to the application.
 const RESERVE_BYTES: u64 = 32 << 20;
-/// The same where the kernel kills the whole control group at once: the forked copy does not die first there,
-/// and tens of MB may be taken between two checks.
+/// The reserve if the kernel kills the whole control group at once: the forked copy does not die
+/// first then, and tens of MB may be taken between two checks.
 const LARGE_RESERVE_BYTES: u64 = 128 << 20;
 /// The reserve is at most the limit divided by this.
 const PART_OF_LIMIT: u64 = 16;
@@ -41,11 +42,11 @@ const GROUP_FILES: [(&str, [&str; 4]); 2] = [
 
 /// From this value on, a number means no limit (version 1).
 const NO_LIMIT: u64 = 1 << 62;
-/// The file that says whether a group is killed as a whole (version 2; Kubernetes sets it).
+/// The file that shows whether a group is killed as a whole (version 2; Kubernetes sets it).
 const DIES_AS_ONE: &str = "memory.oom.group";
 
-/// The usage files of the machine and the control group. Opened before the pause, so that the pause only reads
-/// them.
+/// The usage files of the machine and the control group. Opened before the pause, so that the pause
+/// only reads them.
 #[derive(Debug)]
 pub struct MemoryLeft {
     machine: Option<File>,
@@ -80,14 +81,14 @@ impl MemoryLeft {
         self.too_little_for(0)
     }
 
-    /// Bytes left after `more_bytes` more are taken, if these are too few.
+    /// Bytes left after `more_bytes` more are taken, if these are too few; otherwise `None`.
     pub fn too_little_for(&self, more_bytes: u64) -> Option<u64> {
         let least = self.reserve_bytes.saturating_add(more_bytes);
         self.bytes().filter(|&left| left < least)
     }
 
-    /// Bytes left; `None` if the system does not say. Makes a few small reads and no allocation, so the VM
-    /// thread can call it.
+    /// Bytes left; `None` if the system does not report them. Makes a few small reads and no
+    /// allocation, so the VM thread can call it.
     pub fn bytes(&self) -> Option<u64> {
         let mut buffer = [0; 8192];
         let machine = self.machine.as_ref().and_then(|file| {
@@ -102,8 +103,8 @@ impl MemoryLeft {
     }
 }
 
-/// The most memory that this process may have: the least limit of its control groups, or what the machine has. `None`
-/// if the system does not say.
+/// The most memory that this process may use: the least limit of its control groups, or the
+/// machine's memory. `None` if the system does not report it.
 pub fn most_bytes() -> Option<u64> {
     let mut buffer = [0; 8192];
     let group = open_all(&folders())
@@ -120,8 +121,8 @@ pub fn most_bytes() -> Option<u64> {
     }
 }
 
-/// Whether the kernel kills this process's whole control group when it must kill one of its processes for
-/// memory.
+/// Whether the kernel kills this process's whole control group when one of its processes must be
+/// killed for lack of memory.
 pub fn group_dies_as_one() -> bool {
     any_dies_as_one(&folders())
 }
@@ -217,7 +218,8 @@ impl Group {
     }
 }
 
-/// The path of the memory group in `/proc/self/cgroup`: `0::/path` in version 2, `4:memory:/path` in version 1.
+/// The path of the memory group in `/proc/self/cgroup`: `0::/path` in version 2, `4:memory:/path`
+/// in version 1.
 fn group_path(own: &str, version_1: bool) -> Option<&str> {
     own.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':');
@@ -330,7 +332,7 @@ mod tests {
         let left: Vec<_> = groups.iter().filter_map(Group::bytes_left).collect();
         assert_eq!(left, [4_294_967_196, 999_999_900]);
         assert!(!any_dies_as_one(&folders));
-        // The setting counts even where there is no limit.
+        // The setting counts even without a limit.
         for (answer, dies_as_one) in [("0\n", false), ("1\n", true)] {
             std::fs::write(own.join(DIES_AS_ONE), answer).expect("written");
             assert_eq!(any_dies_as_one(&folders), dies_as_one);

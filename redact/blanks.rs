@@ -1,4 +1,4 @@
-//! The bytes of a file on their way from a reader to the copy, with other bytes in some places.
+//! Copies the bytes that a reader reads, and replaces those in some ranges.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -6,15 +6,15 @@ use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Bytes that were read and are not yet in the copy.
+/// Bytes that were read and not yet copied.
 #[derive(Debug, Default)]
 struct Held {
     bytes: VecDeque<u8>,
-    /// Offset of the first of them.
+    /// Offset of the first of these bytes.
     offset: u64,
 }
 
-/// Reads a file for someone else, and keeps what was read for the copy.
+/// Passes a file on to a reader, and keeps the bytes for the copy.
 #[derive(Debug)]
 struct Listening<R> {
     from: R,
@@ -30,19 +30,19 @@ impl<R: Read> Read for Listening<R> {
     }
 }
 
-/// A place in the file, and the byte that stands there in the copy.
+/// A range of the file, and the byte that replaces its contents in the copy.
 type Blank = (Range<u64>, u8);
 
 /// The copy.
 pub(crate) struct Blanks<'o> {
     held: Rc<RefCell<Held>>,
-    /// The places that are still to come, in their order.
+    /// The remaining ranges, ascending.
     blanks: VecDeque<Blank>,
     out: &'o mut dyn Write,
 }
 
 impl<'o> Blanks<'o> {
-    /// A copy of what is read from `from` through the reader that this returns.
+    /// A copy of what is read from `from` through the returned reader.
     pub(crate) fn new<'r>(
         from: Box<dyn Read + 'r>,
         out: &'o mut dyn Write,
@@ -56,14 +56,15 @@ impl<'o> Blanks<'o> {
         (blanks, Box::new(Listening { from, held }))
     }
 
-    /// Has this byte in a place that has not been copied yet and lies behind all others.
+    /// Replaces the bytes of a range by this byte. The range must be after all others and not
+    /// copied yet.
     pub(crate) fn blank(&mut self, place: Range<u64>, byte: u8) {
         if !place.is_empty() {
             self.blanks.push_back((place, byte));
         }
     }
 
-    /// Copies what was read up to this offset.
+    /// Copies the bytes up to this offset.
     pub(crate) fn copy_to(&mut self, offset: u64) -> io::Result<()> {
         let mut held = self.held.borrow_mut();
         let start = held.offset;

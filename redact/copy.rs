@@ -1,4 +1,4 @@
-//! The last pass: all bytes go to the copy, with zeros and stars where the survey says so.
+//! The last pass: copies all bytes, with zeros and stars as the survey determines.
 
 use std::io::Write;
 
@@ -49,7 +49,7 @@ struct Copy<'s, 'o> {
 }
 
 impl Copy<'_, '_> {
-    /// Plans the copy of a record whose data, if it has any, begin at `data`.
+    /// Plans the copy of a record whose data, if any, starts at `data`.
     fn event(&mut self, event: &Event, data: u64) {
         match event {
             Event::Record(head, Record::Utf8(text)) => self.text(head, text),
@@ -85,7 +85,7 @@ impl Copy<'_, '_> {
         self.blanks.blank(start..end, b'*');
     }
 
-    /// Constants and static fields of primitive types.
+    /// Redacts the constants and static fields of primitive types.
     fn class(&mut self, offset: u64, class: &ClassDump) {
         let id_bytes = u32::try_from(self.id_bytes).unwrap_or(8);
         let (count_bytes, type_bytes) = (u64::from(COUNT_BYTES), u64::from(TAG_BYTES));
@@ -93,7 +93,7 @@ impl Copy<'_, '_> {
         let name = self.survey.class_name(class.class);
         let mut is_redacted = false;
         for constant in &class.constants {
-            // A constant has no name, so no rule is about it.
+            // A constant has no name, so no rule matches it.
             let has_value = self.survey.planner().keeps_value(name, 0);
             at += count_bytes + type_bytes;
             is_redacted |= self.value(constant.kind, has_value, &mut at);
@@ -107,7 +107,8 @@ impl Copy<'_, '_> {
         self.redacted.objects += u64::from(is_redacted);
     }
 
-    /// Redacts a value at this offset, and moves the offset past it. Returns whether it becomes zeros.
+    /// Redacts a value at this offset, and moves the offset past it. Returns whether it becomes
+    /// zeros.
     fn value(&mut self, kind: BasicType, has_value: bool, at: &mut u64) -> bool {
         let id_bytes = u32::try_from(self.id_bytes).unwrap_or(8);
         let end = *at + u64::from(kind.size_bytes(id_bytes));
@@ -127,7 +128,7 @@ impl Copy<'_, '_> {
             if redaction.what < Word::Values && redaction.drop.is_empty() {
                 return;
             }
-            // Nobody can tell which of the bytes are values.
+            // Without the class's fields, it is unknown which bytes are values.
             self.redacted.objects += u64::from(bytes > 0);
             self.blanks.blank(data..data + bytes, 0);
             return;

@@ -1,9 +1,9 @@
-//! Copies a dump with zeros in place of values that nobody else may see. All other bytes stay, and so do lengths and
-//! references: every reader reads the copy as it reads the dump.
+//! Copies a dump with zeros in place of confidential values. All other bytes stay, and so do
+//! lengths and references: every reader reads the copy like the dump.
 //!
-//! [`redact`] reads the file two to four times: [`survey`] finds what fields there are and which arrays they decide over,
-//! [`copy`] writes. A file that is not whole, or that has records of unknown kinds, is refused: what cannot be read may
-//! hold anything.
+//! [`redact`] reads the file two to four times: [`survey`] finds the fields and the arrays about
+//! which they decide, [`copy`] writes. A file that is truncated, damaged or has unknown records is
+//! refused, because unread parts could contain anything.
 #![forbid(unsafe_code)]
 
 mod blanks;
@@ -22,29 +22,30 @@ use survey::Survey;
 /// Opens the file's uncompressed bytes anew for each pass.
 pub type Open<'o, 'r> = dyn FnMut() -> io::Result<Box<dyn Read + 'r>> + 'o;
 
-/// What was redacted.
+/// The number of redacted items.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Redacted {
-    /// Arrays of primitive types that have zeros.
+    /// Primitive arrays filled with zeros.
     pub arrays: u64,
-    /// Objects, not counting arrays, with a primitive field that has a zero, and classes with such a static field.
+    /// Objects other than arrays with a primitive field set to zero, and classes with such a static
+    /// field.
     pub objects: u64,
-    /// Texts that have stars.
+    /// Texts replaced by stars.
     pub texts: u64,
-    /// Patterns of `keep` and `drop` that fit no field of the dump.
+    /// Patterns of `keep` and `drop` that match no field of the dump.
     pub unmatched: Vec<String>,
 }
 
-/// Why there is no copy.
+/// The reason why there is no copy.
 #[derive(Debug)]
 pub enum RedactError {
     /// The file cannot be read, is no binary HPROF file, or needs too much memory.
     Read(ReadError),
     /// The file is damaged here.
     Damaged(Damage),
-    /// The file ends before its heap dump does.
+    /// The file ends before the end of its heap dump.
     NotEnded,
-    /// The file does not tell which arrays belong to strings.
+    /// The file does not show which arrays belong to strings.
     NoStrings,
     /// The copy cannot be written.
     Write(io::Error),
@@ -93,10 +94,10 @@ pub fn redact(
     copy::copy(open, &survey, out)
 }
 
-/// The next event of a file that must be whole.
+/// The next event of a file that must be complete.
 fn next(dump: &mut DumpReader<'_>) -> Result<Option<Event>, RedactError> {
     match dump.next_event()? {
-        // Sub-records follow all the same.
+        // Sub-records follow nevertheless.
         Some(Event::Damage(Damage {
             kind: DamageKind::HeapLengthZero,
             ..

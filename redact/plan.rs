@@ -1,4 +1,5 @@
-//! What to do with the fields of a class: which bytes of an instance are values, and which references decide.
+//! Plans the redaction of a class's instances: which bytes become zeros, and which references
+//! decide about arrays.
 
 use std::ops::Range;
 
@@ -6,18 +7,18 @@ use format::redaction::{is_string_value, Decision, FieldRule, Redacted, Redactio
 use format::BasicType;
 use reader::{Class, ClassTable, Field, Layout, StringTable};
 
-/// What to do with the instances of a class.
+/// The redaction of a class's instances.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// Bytes of an instance's values; `None` if the file does not tell its fields.
+    /// Bytes of an instance's values; `None` if the file does not define its fields.
     pub(crate) data_bytes: Option<u64>,
-    /// Which of them become zeros.
+    /// The ranges of these bytes that become zeros.
     pub(crate) blanks: Vec<Range<u64>>,
-    /// The references that decide, by their places.
+    /// The references that decide about arrays, by offset.
     pub(crate) deciding: Vec<(usize, Decision)>,
 }
 
-/// Names and layouts, for plans.
+/// Names and layouts, from which plans are made.
 #[derive(Clone, Copy)]
 pub(crate) struct Planner<'s> {
     pub(crate) redaction: &'s Redaction,
@@ -74,7 +75,7 @@ impl Planner<'_> {
         matches!(names, (Some(class), Some(field)) if is_string_value(&class, field))
     }
 
-    /// Whether strings have such a field.
+    /// Whether the file's class of strings has such a field.
     pub(crate) fn knows_strings(&self) -> bool {
         let is_value = |class: &Class| {
             let mut fields = class.fields.iter();
@@ -83,14 +84,14 @@ impl Planner<'_> {
         self.classes.iter().any(is_value)
     }
 
-    /// Whether a primitive field keeps its value; names by their ids.
+    /// Whether a primitive field keeps its value. Class and field are ids of names.
     pub(crate) fn keeps_value(&self, class: u64, field: u64) -> bool {
         let usually = self.redaction.what < Redacted::Values;
         self.rule(class, field)
             .map_or(usually, |rule| rule == FieldRule::Keep)
     }
 
-    /// What the user says about a field; names by their ids.
+    /// The user's rule for a field. Class and field are ids of names.
     pub(crate) fn rule(&self, class: u64, field: u64) -> Option<FieldRule> {
         if self.redaction.keep.is_empty() && self.redaction.drop.is_empty() {
             return None;
@@ -99,7 +100,7 @@ impl Planner<'_> {
         self.redaction.rule(&self.class_name(class)?, field)
     }
 
-    /// A class's name as in class files: the JDK's own agent and Android write dots.
+    /// A class's name as in class files; the JDK's own agent and Android write dots.
     pub(crate) fn class_name(&self, id: u64) -> Option<Vec<u8>> {
         let mut name = self.strings.bytes(id)?.to_vec();
         for byte in &mut name {

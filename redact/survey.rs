@@ -1,4 +1,4 @@
-//! The first passes: names and classes; then the arrays over which fields decide.
+//! The first passes: names and classes, then the arrays about which fields decide.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,26 +14,26 @@ use crate::plan::{Plan, Planner};
 use crate::{next, Open, RedactError};
 use format::redaction::Decision;
 
-/// What a file has, and what becomes of it.
+/// The contents of a file, and their redaction.
 #[derive(Debug)]
 pub(crate) struct Survey<'s> {
     pub(crate) redaction: &'s Redaction,
     directory: Directory,
     id_bytes: u32,
     budget: Budget,
-    /// The texts that stay, by id; `None` for all.
+    /// The texts that are kept, by id; `None` for all.
     pub(crate) names: Option<IdSet>,
     /// The arrays of strings, if only these become zeros.
     strings: IdSet,
     kept: IdSet,
     dropped: IdSet,
-    /// Static fields that patterns fit: the ids of the names of class and field.
+    /// Static fields that patterns match: the ids of the names of class and field.
     ruled_statics: Vec<(u64, u64)>,
     plans: RefCell<HashMap<u64, Rc<Plan>>>,
 }
 
 impl<'s> Survey<'s> {
-    /// Reads the file once, and once or twice more if fields decide over arrays.
+    /// Reads the file once, and once or twice more if fields decide about arrays.
     pub(crate) fn take(
         open: &mut Open<'_, '_>,
         redaction: &'s Redaction,
@@ -85,19 +85,19 @@ impl<'s> Survey<'s> {
         Rc::clone(plan)
     }
 
-    /// The id of the name of the class with this id; 0 if the file does not tell it.
+    /// The id of the name of the class with this id; 0 if the file does not contain it.
     pub(crate) fn class_name(&self, class: u64) -> u64 {
         let class = self.directory.classes.get(class);
         class.map_or(0, |class| class.name)
     }
 
-    /// Whether the elements of this primitive array stay.
+    /// Whether the elements of this primitive array are kept.
     pub(crate) fn has_elements(&self, array: u64) -> bool {
         let usually = self.redaction.what < Redacted::Arrays && !self.strings.contains(array);
         !self.dropped.contains(array) && (usually || self.kept.contains(array))
     }
 
-    /// The patterns that fit no field.
+    /// The patterns that match no field.
     pub(crate) fn unmatched(&self) -> Vec<String> {
         let (planner, strings) = (self.planner(), &self.directory.strings);
         let mut names = Vec::new();
@@ -172,7 +172,7 @@ impl<'s> Survey<'s> {
         statics.chain(fields).for_each(|name| self.note(name));
     }
 
-    /// Which arrays belong to strings, and to what named fields refer.
+    /// Finds the arrays of strings, and the targets of named fields.
     fn read_decisions(&mut self, mut dump: DumpReader<'_>) -> Result<(), RedactError> {
         let mut data = Vec::new();
         while let Some(event) = next(&mut dump)? {
@@ -202,7 +202,7 @@ impl<'s> Survey<'s> {
         Ok(())
     }
 
-    /// The decision over a string is one over its array.
+    /// Applies a decision about a string to its array.
     fn read_strings(&mut self, mut dump: DumpReader<'_>) -> Result<(), RedactError> {
         let mut data = Vec::new();
         while let Some(event) = next(&mut dump)? {
@@ -246,7 +246,7 @@ impl<'s> Survey<'s> {
         }
     }
 
-    /// What the references of an instance decide over what.
+    /// The decisions of an instance's references, with their targets.
     fn targets(
         &self,
         instance: &Instance,

@@ -1,7 +1,8 @@
 //! Dumps for tests, made in a few lines.
 //!
-//! [`Dump`] is a heap: its classes, objects and roots, with ids of 4 or 8 bytes. [`Sample`] is a small valid dump whose
-//! records a test changes. Both push bytes, and share no code with the writer and the readers that they judge.
+//! [`Dump`] is a heap: its classes, objects and roots, with ids of 4 or 8 bytes. [`Sample`] is a
+//! small valid dump whose records a test changes. Both push bytes, and share no code with the
+//! writer and the readers that they judge.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::unwrap_used,

@@ -1,17 +1,18 @@
-//! Why a snapshot gave no dump. The child sends this to the parent.
+//! The reasons why a snapshot gives no dump. The child sends this to the parent.
 
 use tables::ClassId;
 use writer::WriteError;
 
-/// What keeps the child from writing the dump.
+/// The reason why the child cannot write the dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// Calibration cannot explain what is known of the heap; the check that failed.
+    /// Calibration cannot explain the known objects of the heap; the check that failed.
     Unexplained(&'static str),
-    /// An object's class is not in the tables, because it was loaded after they were filled. Another
-    /// attempt may succeed.
+    /// An object's class is not in the tables, because it was loaded after they were filled.
+    /// Another attempt may succeed.
     UnknownClass,
-    /// These classes have instances but are not linked. Link them, then their fields are known.
+    /// These classes have instances but are not linked, so their fields are unknown. Linking them
+    /// helps.
     Unlinked(Vec<ClassId>),
     /// An object's header does not lead to a class.
     NoClass(u64),
@@ -41,13 +42,13 @@ pub enum Failure {
     NoAnswer,
     /// HotSpot's walk ended before it had reached every virtual thread that has frames.
     NoFrames,
-    /// The first virtual thread was created after the check for virtual threads. Another attempt may
-    /// succeed.
+    /// The first virtual thread was created after the check for virtual threads. Another attempt
+    /// may succeed.
     FirstVirtualThread,
-    /// HotSpot waits for a lock held by a thread that does not exist in the child. Another attempt may
-    /// succeed.
+    /// HotSpot waits for a lock held by a thread that does not exist in the child. Another attempt
+    /// may succeed.
     Stuck,
-    /// What HotSpot tells of compiled frames cannot be explained. Another attempt may do without.
+    /// HotSpot's data about compiled frames cannot be explained. Another attempt may do without it.
     OopMaps,
     /// A fault in the agent's own code.
     Fault,

@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 
-/// A stretch of memory: one line of `/proc/PID/maps`.
+/// A mapped range of memory: one line of `/proc/PID/maps`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
     /// Its address range.
     pub range: Range<u64>,
-    /// `rwxp`: readable, writable, executable, private. A letter or a dash each; `s` instead of `p` if it is
-    /// shared.
+    /// `rwxp`: readable, writable, executable, private. Each is a letter or a dash; `s` instead of
+    /// `p` means shared.
     flags: [u8; 4],
     /// Offset of the mapping in its file.
     pub offset: u64,
@@ -26,8 +26,8 @@ pub fn os_maps() -> io::Result<Vec<u8>> {
 }
 
 impl Mapping {
-    /// The mappings in address order, as the kernel lists them, each with its name: the file's path, a word in brackets,
-    /// or nothing. Skips lines that cannot be parsed.
+    /// The mappings in address order, as the kernel lists them, each with its name: the file's
+    /// path, a word in brackets, or nothing. Skips lines that cannot be parsed.
     pub fn all(text: &[u8]) -> impl Iterator<Item = (Self, &[u8])> {
         text.split(|&byte| byte == b'\n').filter_map(Self::parse)
     }
@@ -94,8 +94,8 @@ impl Mappings {
             .filter(|mapping| mapping.range.contains(&address))
     }
 
-    /// The gapless run of mappings around an address, whether readable or only reserved. For an object this is
-    /// the heap.
+    /// The gapless run of mappings around an address, whether readable or only reserved. For an
+    /// object this is the heap.
     ///
     /// It includes neighbours that touch the heap. `None` if nothing is mapped at the address.
     pub fn around(&self, address: u64) -> Option<Range<u64>> {
@@ -161,7 +161,8 @@ impl Mappings {
             .filter(|range| range.start < range.end)
     }
 
-    /// Whether a fork gets its own copy of this address. True for the Java heap of every collector except ZGC.
+    /// Whether a fork gets its own copy of this address. True for the Java heap of every collector
+    /// except ZGC.
     pub fn is_private(&self, address: u64) -> bool {
         self.at(address)
             .is_some_and(|mapping| mapping.is_private() && mapping.is_readable())

@@ -1,12 +1,12 @@
-//! Memory: what a snapshot is read from.
+//! The memory from which a snapshot is read.
 #![allow(unsafe_code)]
 
 use std::fmt::Debug;
 
 /// Bytes that can be read at the JVM's addresses, and that do not change.
 ///
-/// Reading never fails. The address is checked beforehand, or a wrong one ends only the forked child
-/// ([`ProcessMemory`]), or it reads as zeros ([`BufferMemory`]).
+/// Reading never fails. Addresses are checked beforehand. A wrong one ends only the forked child
+/// ([`ProcessMemory`]), or reads as zeros ([`BufferMemory`]).
 pub trait Memory: Copy + Send + Sync + Debug {
     /// The byte at this address.
     fn u8(self, address: u64) -> u8;
@@ -26,8 +26,8 @@ pub trait Memory: Copy + Send + Sync + Debug {
 
 /// This process's own memory, at addresses that the Rust compiler knows nothing about.
 ///
-/// Used in a forked child, where no other thread of the JVM exists, so that memory no longer changes. Reading an
-/// unmapped address ends the child with its own exit code, not the application.
+/// Used in a forked child, where no other thread of the JVM exists, so that memory no longer
+/// changes. Reading an unmapped address ends the child with its own exit code, not the application.
 #[derive(Clone, Copy, Debug)]
 pub struct ProcessMemory(());
 
@@ -35,9 +35,10 @@ impl ProcessMemory {
     /// Permits reading any address of this process, from any thread, as long as the process lives.
     ///
     /// # Safety
-    /// Nothing may write to what is read, with one exception: HotSpot, when it goes on in the forked copy, writes mark
-    /// words, and a reader sees the old or the new one. Each address that is read must be mapped, or the attempt may
-    /// end the process. No memory that Rust allocated may be read through it while a mutable reference to it exists.
+    /// Nothing may write to what is read, with one exception: HotSpot, when it goes on in the
+    /// forked copy, writes mark words, and a reader sees the old or the new one. Each address that
+    /// is read must be mapped, or the attempt may end the process. No memory that Rust allocated
+    /// may be read through it while a mutable reference to it exists.
     pub unsafe fn new() -> Self {
         Self(())
     }
@@ -46,7 +47,8 @@ impl ProcessMemory {
 impl Memory for ProcessMemory {
     #[inline(always)]
     fn u8(self, address: u64) -> u8 {
-        // SAFETY: the caller of `new` vouches for every address, and accepts what happens if nothing is mapped there.
+        // SAFETY: the caller of `new` vouches for every address, and accepts what happens if
+        // nothing is mapped there.
         unsafe { (address as *const u8).read() }
     }
 
@@ -70,12 +72,14 @@ impl Memory for ProcessMemory {
 
     #[inline(always)]
     fn bytes(&self, address: u64, len: usize) -> &[u8] {
-        // SAFETY: as in `u8`; nothing writes to these bytes, so the slice stays unchanged as long as the process lives.
+        // SAFETY: as in `u8`; nothing writes to these bytes, so the slice stays unchanged as long
+        // as the process lives.
         unsafe { std::slice::from_raw_parts(address as *const u8, len) }
     }
 }
 
-/// A buffer, read by its own addresses or by those that it had in another process. Everything else reads as zeros.
+/// A buffer, read at its own addresses or at those that it had in another process. All other
+/// addresses read as zeros.
 #[derive(Clone, Copy, Debug)]
 pub struct BufferMemory<'b> {
     start: u64,

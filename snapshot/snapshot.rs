@@ -1,4 +1,5 @@
-//! The snapshot: a heap that stands still, and everything needed to read it. All threads of the child share it.
+//! The snapshot: a heap in which nothing changes, and everything needed to read it. All threads of
+//! the child share it.
 
 use crate::classes::{Class, ClassMap};
 use crate::layout::ObjectLayout;
@@ -12,7 +13,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 use tables::{ClassId, TraceId};
 
-/// A heap that stands still.
+/// A heap in which nothing changes.
 #[derive(Debug)]
 pub struct Snapshot<M = ProcessMemory> {
     /// The memory.
@@ -25,12 +26,12 @@ pub struct Snapshot<M = ProcessMemory> {
     pub classes: ClassMap,
     /// Sampled objects and the traces that allocated them, in address order.
     pub allocated: Vec<(u64, TraceId)>,
-    /// Parts of the heap that the child sees as zeros, each from one 2 MiB border to another. They contain no
-    /// objects.
+    /// Parts of the heap that the child sees as zeros, each from one 2 MiB border to another. They
+    /// contain no objects.
     pub left_out: Vec<Range<u64>>,
     /// The reachable objects.
     pub marks: Marks,
-    /// Which values to write.
+    /// The values that are written.
     pub values: Values,
     /// Objects reached so far, for progress reports.
     pub reached: AtomicU64,
@@ -52,9 +53,9 @@ impl<M: Memory> Snapshot<M> {
     /// The object's class.
     #[inline(always)]
     pub fn class_of(&self, object: u64) -> Result<&Class, Failure> {
-        // In an object that it has moved, the collector leaves the class word, but puts the new address into the mark
-        // word. A bare 3 is what HotSpot's own walk (up to JDK 17) puts into the mark word of the object that it is
-        // visiting.
+        // In an object that it has moved, the collector leaves the class word unchanged, but stores
+        // the new address in the mark word. HotSpot's own walk (up to JDK 17) stores a bare 3 in
+        // the mark word of the object that it is visiting.
         let mark = self.memory.u64(object);
         if mark & 3 == 3 && mark != 3 {
             return Err(Failure::Moving);
@@ -73,7 +74,7 @@ impl<M: Memory> Snapshot<M> {
         const BORDER_SHIFT: u32 = 21;
         let last = object.saturating_add(bytes.saturating_sub(1));
         if object >> BORDER_SHIFT == last >> BORDER_SHIFT {
-            // An object that begins in such a part has no class, so it has already failed.
+            // An object that starts in such a part has no class, so it has already failed.
             return Ok(());
         }
         let mut parts = self.left_out.iter();
@@ -83,7 +84,8 @@ impl<M: Memory> Snapshot<M> {
         }
     }
 
-    /// Checks that an array ends within the heap, because a corrupt length could make us write gigabytes.
+    /// Checks that an array ends within the heap, because a corrupt length could make us write
+    /// gigabytes.
     #[inline]
     pub fn check_length(&self, array: u64, bytes: u64) -> Result<(), Failure> {
         if self
@@ -96,7 +98,7 @@ impl<M: Memory> Snapshot<M> {
         }
     }
 
-    /// Notes a class that has instances but is not linked.
+    /// Records a class that has instances but is not linked.
     pub fn note_unlinked(&self, class: ClassId) {
         self.unlinked
             .lock()
@@ -104,7 +106,7 @@ impl<M: Memory> Snapshot<M> {
             .insert(class);
     }
 
-    /// Notes a virtual thread.
+    /// Records a virtual thread.
     pub fn note_virtual_thread(&self, thread: u64) {
         self.virtual_threads
             .lock()
@@ -112,7 +114,7 @@ impl<M: Memory> Snapshot<M> {
             .push(thread);
     }
 
-    /// Notes a chunk of a continuation's stack.
+    /// Records a chunk of a continuation's stack.
     pub fn note_stack_chunk(&self, chunk: u64) {
         self.stack_chunks
             .lock()
@@ -155,7 +157,8 @@ impl<M: Memory> Snapshot<M> {
         self.classes.class_of_mirror(self.mirror_of(klass)?)
     }
 
-    /// The mirror of the class with this `Klass`, 0 if it has none yet; `None` if no `Klass` is there.
+    /// The mirror of the class with this `Klass`, 0 if it has none yet; `None` if no `Klass` is
+    /// there.
     fn mirror_of(&self, klass: u64) -> Option<u64> {
         let place = klass.wrapping_add(self.layout.mirror_in_klass.offset);
         let is_klass = klass % 8 == 0 && self.mappings.is_readable(place);
@@ -167,8 +170,8 @@ impl<M: Memory> Snapshot<M> {
 
 #[cfg(any(test, feature = "invented"))]
 impl<'w> Snapshot<crate::memory::BufferMemory<'w>> {
-    /// A heap of these words, without compression: mark, class word, then fields, or length and elements. The class
-    /// words are 1, 2 and so on.
+    /// A heap of these words, without compression: mark, class word, then fields, or length and
+    /// elements. The class words are 1, 2 and so on.
     pub fn of_words(words: &'w [u64], shapes: Vec<crate::classes::Shape>) -> Self {
         let start = words.as_ptr() as u64;
         let heap = start..start + size_of_val(words) as u64;
@@ -178,7 +181,7 @@ impl<'w> Snapshot<crate::memory::BufferMemory<'w>> {
 
 #[cfg(any(test, feature = "invented"))]
 impl<M: Memory> Snapshot<M> {
-    /// The same, read through `memory`, for objects in this range.
+    /// Like [`Snapshot::of_words`], but read through `memory`, for objects in this range.
     #[allow(clippy::expect_used)] // a test without memory has failed
     pub fn invented(memory: M, heap: Range<u64>, shapes: Vec<crate::classes::Shape>) -> Self {
         use crate::layout::{ArrayLayout, ClassWords, Linear, MirrorInKlass, Oops, StaticIds};

@@ -1,7 +1,9 @@
-//! Which values of the heap get into the file, and the arrays for which single fields decide that.
+//! The values of the heap that are written to the file, including the arrays about which single
+//! fields decide.
 //!
-//! Each string, and each field that the user names, decides over one array. The walk visits all objects before the
-//! encoder writes arrays of primitive types, so it notes the decisions: one bit for 8 bytes of heap, as for marks.
+//! Each string, and each field that the user names, decides about one array. The walk visits all
+//! objects before the encoder writes primitive arrays, so it records the decisions: one bit for 8
+//! bytes of heap, as for marks.
 
 use crate::classes::{Class, Deciding, Shape};
 use crate::memory::Memory;
@@ -12,12 +14,12 @@ use format::BasicType;
 use std::ops::Range;
 use tables::{ClassRow, Field, Tables};
 
-/// Which values of the heap get into the file.
+/// The values of the heap that are written to the file.
 #[derive(Debug, Default)]
 pub struct Values {
-    /// Whether primitive fields do, unless a rule says otherwise.
+    /// Whether primitive fields are written, unless a rule says otherwise.
     pub fields: bool,
-    /// Whether elements of primitive arrays do, unless a decision says otherwise.
+    /// Whether elements of primitive arrays are written, unless a decision says otherwise.
     pub arrays: bool,
     redaction: Redaction,
     strings: Option<Marks>,
@@ -26,7 +28,7 @@ pub struct Values {
 }
 
 impl Values {
-    /// All of them.
+    /// All values.
     pub fn all() -> Self {
         Self {
             fields: true,
@@ -40,7 +42,8 @@ impl Values {
         Self::default()
     }
 
-    /// All but those that are redacted, of objects in this range of addresses; `None` if there is no memory.
+    /// All values except redacted ones, for objects in this range of addresses; `None` if there is
+    /// no memory.
     pub fn redacted(redaction: &Redaction, heap: &Range<u64>) -> Option<Self> {
         let marks = |are_needed: bool| match are_needed {
             true => Marks::new(heap.clone()).map(Some),
@@ -56,8 +59,8 @@ impl Values {
         })
     }
 
-    /// Fewer of them: primitive fields only where `fields`, elements of primitive arrays only where `arrays`. Rules and
-    /// decisions stay.
+    /// Restricts the values: primitive fields only if `fields`, elements of primitive arrays only
+    /// if `arrays`. Rules and decisions stay.
     #[must_use]
     pub fn only(mut self, fields: bool, arrays: bool) -> Self {
         self.fields &= fields;
@@ -65,19 +68,20 @@ impl Values {
         self
     }
 
-    /// Whether fields decide over arrays, so that no array may be written before all is marked.
+    /// Whether fields decide about arrays, so that no primitive array may be written before all
+    /// objects are marked.
     #[inline]
     pub fn are_decided(&self) -> bool {
         self.strings.is_some() || self.kept.is_some() || self.dropped.is_some()
     }
 
-    /// Whether this field, if it is primitive, has its value in the file.
+    /// Whether the value of this field is written, if the field is primitive.
     pub(crate) fn has_field(&self, tables: &Tables, class: &ClassRow, field: &Field) -> bool {
         self.rule(tables, class, field)
             .map_or(self.fields, |rule| rule == FieldRule::Keep)
     }
 
-    /// What a reference field decides.
+    /// The decisions of a reference field.
     pub(crate) fn decisions(
         &self,
         tables: &Tables,
@@ -100,7 +104,8 @@ impl Values {
         self.redaction.rule(&text(class.name), &text(field.name))
     }
 
-    /// Whether the elements of this primitive array get into the file. Once all is marked.
+    /// Whether the elements of this primitive array are written. Call it only when all objects are
+    /// marked.
     #[inline]
     pub(crate) fn has_elements(&self, array: u64) -> bool {
         if !self.are_decided() {
@@ -133,7 +138,7 @@ fn is_named_string_value(tables: &Tables, class: &ClassRow, field: &Field) -> bo
 }
 
 impl<M: Memory> Snapshot<M> {
-    /// Notes what the fields of an object decide.
+    /// Records the decisions of an object's fields.
     #[inline]
     pub(crate) fn decide(&self, class: &Class, object: u64) {
         for deciding in &class.deciding {
@@ -142,8 +147,8 @@ impl<M: Memory> Snapshot<M> {
         }
     }
 
-    /// Notes a decision over the array at `target`, or over that of the string at `target`; null and other objects
-    /// have none.
+    /// Records a decision about the array at `target`, or about that of the string at `target`.
+    /// Ignores null and other objects.
     #[inline]
     pub(crate) fn decide_over(&self, decision: Decision, target: u64) {
         match decision {
@@ -160,7 +165,7 @@ impl<M: Memory> Snapshot<M> {
         if !self.marks.covers(target) {
             return;
         }
-        // An object without a known class ends the dump when the walk or the encoder comes to it.
+        // An object without a known class ends the dump when the walk or the encoder reaches it.
         let Ok(class) = self.class_of(target) else {
             return;
         };
@@ -223,7 +228,8 @@ mod tests {
         ]
     }
 
-    /// Which of the three arrays have elements: that of the string, that of the object, that of another string.
+    /// Which of the three arrays keep their elements: that of the string, that of the object, that
+    /// of another string.
     fn kept(word: &str, keep: Option<FieldRule>) -> [bool; 3] {
         let array = [1, 2, 1, 7];
         let mut words = [

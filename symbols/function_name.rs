@@ -4,7 +4,8 @@ use cpp_demangle::{BorrowedSymbol, DemangleOptions, ParseOptions};
 use std::fmt::{self, Write};
 use std::panic::catch_unwind;
 
-/// Longest symbol to demangle, and longest result, in bytes. A short symbol may expand without bound.
+/// Longest symbol to demangle, and longest result, in bytes. A short symbol may expand without
+/// bound.
 const MOST_BYTES: usize = 2000;
 /// Deepest nesting of a symbol's parts.
 const MOST_NESTED: u32 = 96;
@@ -15,10 +16,12 @@ const OPERATORS: [&str; 13] = [
 /// The compiler's name for an unnamed namespace.
 const ANONYMOUS: &str = "(anonymous namespace)";
 
-/// The name: `JavaThread::run` from `_ZN10JavaThread3runEv`, `deflate` from `deflate.part.0`. It contains no parameters
-/// of functions or templates, no spaces, and no dots, because readers expect a class before a dot.
+/// The name: `JavaThread::run` from `_ZN10JavaThread3runEv`, `deflate` from `deflate.part.0`. It
+/// contains no parameters of functions or templates, no spaces, and no dots, because readers expect
+/// a class before a dot.
 pub fn function_name(symbol: &[u8]) -> String {
-    // A compiler's variants of a function have a suffix after a dot; a linker appends a version after an @.
+    // A compiler's variants of a function have a suffix after a dot; a linker appends a version
+    // after an @.
     let end = symbol
         .iter()
         .skip(1)

@@ -1,8 +1,9 @@
 //! Names native code: finds the function and the library for an address of this process.
 //!
-//! [`NativeSymbols`] finds the file whose code is at an address; [`LibrarySymbols`] the function in that file, and
-//! [`function_name()`] its name. Libraries are foreign files: none is trusted, and the memory that their symbols take has a
-//! limit. Not for a signal handler, because it reads files.
+//! [`NativeSymbols`] finds the file whose code is at an address; [`LibrarySymbols`] the function in
+//! that file, and [`function_name()`] its name. Libraries are foreign files: none is trusted, and
+//! the memory that their symbols take has a limit. Not for a signal handler, because it reads
+//! files.
 #![forbid(unsafe_code)]
 
 mod function_name;
@@ -21,8 +22,8 @@ use std::time::{Duration, Instant};
 const MOST_BYTES: u64 = 64 << 20;
 /// Most addresses whose functions are cached.
 const MOST_KNOWN: usize = 1 << 14;
-/// Mappings are read again after this time, because a library may have been unloaded and replaced; or sooner, for an
-/// address where nothing was mapped.
+/// Mappings are read again after this time, because a library may have been unloaded and replaced;
+/// or sooner, for an address where nothing was mapped.
 const CURRENT: Duration = Duration::from_secs(5);
 const CURRENT_WITHOUT: Duration = Duration::from_millis(100);
 
@@ -47,8 +48,8 @@ pub struct NativeSymbols {
 }
 
 impl NativeSymbols {
-    /// The function at this address; `None` if it is not native code (a JVM's code cache, for example), or if it has no
-    /// name.
+    /// The function at this address; `None` if it is not native code (a JVM's code cache, for
+    /// example), or if it has no name.
     pub fn function_at(&mut self, address: u64) -> Option<Arc<NativeFunction>> {
         self.function_at_time(address, Instant::now())
     }

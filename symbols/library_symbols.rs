@@ -14,7 +14,7 @@ const MOST_OUTER: usize = 8;
 type Elf = FileHeader64<Endianness>;
 type Symbol = <Elf as FileHeader>::Sym;
 
-/// A part of a file that is mapped as one.
+/// A part of a file that is mapped as a unit.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     offset: u64,
@@ -40,10 +40,11 @@ pub struct LibrarySymbols {
 }
 
 impl LibrarySymbols {
-    /// Reads the file's full symbol table, or the dynamic one if there is no other. Uses up to twice `most_bytes` of
-    /// memory meanwhile.
+    /// Reads the file's full symbol table, or the dynamic one if there is no other. Uses up to
+    /// twice `most_bytes` of memory meanwhile.
     ///
-    /// `None` if the file cannot be read, is not a 64-bit ELF file, or has symbols larger than `most_bytes`.
+    /// `None` if the file cannot be read, is not a 64-bit ELF file, or has symbols larger than
+    /// `most_bytes`.
     pub fn read(path: &Path, most_bytes: u64) -> Option<Self> {
         // Opening a device may have side effects.
         if !path.metadata().ok()?.is_file() {
@@ -52,7 +53,7 @@ impl LibrarySymbols {
         Self::parse(File::open(path).ok()?, most_bytes)
     }
 
-    /// The same for a file that is open, or in memory.
+    /// Like [`LibrarySymbols::read`], for a file that is open or in memory.
     pub fn parse(file: impl Read + Seek, most_bytes: u64) -> Option<Self> {
         let data = &ReadCache::new(file);
         let header = Elf::parse(data).ok()?;
@@ -81,9 +82,10 @@ impl LibrarySymbols {
         u64::try_from(functions.saturating_add(self.names.len())).unwrap_or(u64::MAX)
     }
 
-    /// The function with code at this file offset, under its linker name; `None` if no symbol covers it.
+    /// The function with code at this file offset, under its linker name; `None` if no symbol
+    /// covers it.
     pub fn function_at(&self, offset: u64) -> Option<&[u8]> {
-        // A broken file may tell of a segment as large as all numbers.
+        // A broken file may contain a segment of the largest possible size.
         let into = |it: &Segment| offset.checked_sub(it.offset);
         let holds = |it: &&Segment| into(it).is_some_and(|into| into < it.bytes);
         let segment = self.segments.iter().find(holds)?;
@@ -273,7 +275,8 @@ mod tests {
             let mut bytes = std::fs::read(LOADER).unwrap();
             let headers = bytes.len().saturating_sub(4096);
             for (at, byte, at_the_end) in changes {
-                // The tables' positions: the first page has the segments, the last one the sections.
+                // The tables' positions: the first page has the segments, the last one the
+                // sections.
                 let index = if at_the_end { headers + at.index(4096) } else { at.index(4096) };
                 if let Some(place) = bytes.get_mut(index) {
                     *place = byte;

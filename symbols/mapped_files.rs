@@ -9,7 +9,8 @@ use std::sync::Arc;
 /// The kernel appends this to the path of a deleted file. Another file may have its name now.
 const DELETED: &[u8] = b" (deleted)";
 
-/// An executable mapping and its file; `None` for memory without a file, such as a JVM's code cache.
+/// An executable mapping and its file; `None` for memory without a file, such as a JVM's code
+/// cache.
 type Code = (Mapping, Option<Arc<Path>>);
 
 /// A position in a file.

@@ -1,4 +1,4 @@
-//! Where the processor was, in text: the blocks CPU SAMPLES and CPU TIME.
+//! CPU profiles in text: the blocks CPU SAMPLES and CPU TIME.
 
 use std::io::{self, Write};
 
@@ -10,21 +10,21 @@ use crate::Moment;
 /// The CPU SAMPLES block.
 #[derive(Clone, Copy, Debug)]
 pub struct CpuSamplesBlock<'a> {
-    /// The samples, ranked; their traces are in the report before.
+    /// The samples, ranked; their traces precede the block.
     pub samples: &'a Costs<'a>,
-    /// When they were counted.
+    /// The time of the count.
     pub at: Moment,
 }
 
 impl CpuSamplesBlock<'_> {
-    /// Writes the block; without rows it has no line of column names either.
+    /// Writes the block; without rows, it has no line of column names.
     pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
         let total = self.samples.total();
         block("CPU SAMPLES", total, self.at, ranked(self.samples), out)
     }
 }
 
-/// Writes the block of a record, whose rows are ranked; `top` tells the method on top of a trace.
+/// Writes the block of a record, whose rows are ranked; `top` returns the method on top of a trace.
 pub(crate) fn recorded_samples<'n>(
     record: &CpuSamples,
     top: impl Fn(u32) -> Option<Method<'n>>,
@@ -49,21 +49,21 @@ pub(crate) fn recorded_samples<'n>(
 /// The CPU TIME block: the times of methods.
 #[derive(Clone, Copy, Debug)]
 pub struct CpuTimeBlock<'a> {
-    /// The times, in nanoseconds and ranked; their traces are in the report before.
+    /// The times, in nanoseconds and ranked; their traces precede the block.
     pub times: &'a Costs<'a>,
-    /// When they were counted.
+    /// The time of the count.
     pub at: Moment,
 }
 
 impl CpuTimeBlock<'_> {
-    /// Writes the block; without rows it has no line of column names either.
+    /// Writes the block; without rows, it has no line of column names.
     pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
         let total = millis(self.times.total());
         block("CPU TIME (ms)", total, self.at, ranked(self.times), out)
     }
 }
 
-/// Milliseconds, rounded to the nearest.
+/// Milliseconds, rounded.
 pub(crate) fn millis(nanos: u64) -> u64 {
     nanos / 1_000_000 + u64::from(nanos % 1_000_000 >= 500_000)
 }

@@ -1,10 +1,12 @@
-//! The head of a text report: the line that parsers know it by, and what a person should know first.
+//! The head of a text report: the line by which parsers recognise it, and an explanation for
+//! people.
 
 use std::io::{self, Write};
 
 use crate::Moment;
 
-/// Indented, so that no line looks like one of the report's own; no name of a block is followed by BEGIN.
+/// Indented, so that no line looks like one of the report's own; no block name is followed by
+/// BEGIN.
 const EXPLANATION: &str =
     "    This is a text report of hprof-rs, an HPROF agent for the Java virtual machine,
     in the layout of the agent that came with JDK 5 to 8. Below the dashed line stand,
@@ -29,17 +31,17 @@ const EXPLANATION: &str =
     Ranked lists end below the cutoff; self is a row's share of all, accum the sum so far.
 ";
 
-/// The head of a report; once in a file, before all else. `cpu=old` has none.
+/// The head of a report, at the start of a file. `cpu=old` has none.
 #[derive(Clone, Copy, Debug)]
 pub struct Header {
-    /// When the report was begun.
+    /// When the report was started.
     pub created: Moment,
 }
 
 impl Header {
     /// Writes the head, down to the dashed line and the empty line below it.
     ///
-    /// The version is 1.0.1, as it always was in text; it says nothing about binary files.
+    /// The version is 1.0.1, as in all text reports; it is independent of binary files.
     pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "JAVA PROFILE 1.0.1, created {}", self.created)?;
         writeln!(out, "\n{EXPLANATION}\n--------\n")

@@ -1,17 +1,17 @@
-//! The classic text layout of HPROF (`format=a`), as the JDK's agent had it: the contents page.
+//! Writes the classic text layout of HPROF (`format=a`), like the JDK's agent.
 //!
 //! Each struct writes one piece: [`Header`]; [`ThreadStart`]; [`Trace`]; the blocks [`SitesBlock`],
-//! [`CpuSamplesBlock`], [`CpuTimeBlock`], [`OldProfile`], [`MonitorTimeBlock`], [`MonitorDump`]. [`Report`] sees to it
-//! that threads and traces are written once in a file that several dumps go into. [`transcribe`] makes text of a whole
-//! binary file, heap dump included.
+//! [`CpuSamplesBlock`], [`CpuTimeBlock`], [`OldProfile`], [`MonitorTimeBlock`], [`MonitorDump`].
+//! [`Report`] ensures that threads and traces are written once in a file with several dumps.
+//! [`transcribe`] converts a whole binary file to text, including the heap dump.
 //!
-//! What parsers go by is kept to the byte: words, widths, tabs. Mended are the faults of the
-//! old agent: no line is cut, no percentage is NaN, totals are true, names cannot break a line.
-//! Traces go before the block that names them, all together: some parsers stop at the first line between them
-//! that is none.
+//! The parts that parsers depend on are the same to the byte: words, widths, tabs. The faults of
+//! the old agent are mended: no line is cut, no percentage is NaN, totals are true, names cannot
+//! break a line. All traces precede the block that refers to them, without other lines between:
+//! some parsers stop at the first line between traces that is none.
 //!
-//! Any [`std::io::Write`] will do; the errors are those of the writer alone. Serial numbers are decimal,
-//! objects hexadecimal. An object that is absent has no line.
+//! Any [`std::io::Write`] will do; the only errors are those of the writer. Serial numbers are
+//! decimal, objects hexadecimal. An absent object has no line.
 #![forbid(unsafe_code)]
 
 mod cpu;

@@ -9,9 +9,9 @@ const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
 
-/// A second, and how far the clocks on the wall were from UTC.
+/// A second, and the offset of local time from UTC.
 ///
-/// Shown as C's `ctime` does, without its line feed: `Tue Jul  4 17:50:46 2018`. Parsers expect
+/// Displayed like C's `ctime`, without its line feed: `Tue Jul  4 17:50:46 2018`. Parsers expect
 /// exactly that, so neither zone nor fraction is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
@@ -22,7 +22,8 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// The moment in UTC as `20261121T091500Z`, which sorts as text and holds no colon: for names of files.
+    /// The moment in UTC as `20261121T091500Z`, which sorts as text and contains no colon: for file
+    /// names.
     pub fn file_stamp(&self) -> String {
         let second = self.seconds_since_epoch.rem_euclid(SECONDS_A_DAY);
         let date = Date::of(self.seconds_since_epoch.div_euclid(SECONDS_A_DAY));
@@ -68,7 +69,8 @@ struct Date {
 impl Date {
     /// The day this many days after 1 January 1970, in the Gregorian calendar.
     ///
-    /// Years are counted from 1 March, in which a leap day is the last day; 400 of them have 146,097 days.
+    /// Years are counted from 1 March, so that a leap day is the last day of a year; 400 years have
+    /// 146,097 days.
     fn of(days_since_epoch: i64) -> Self {
         let days = days_since_epoch + 719_468;
         let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -123,7 +125,7 @@ mod tests {
 
     #[test]
     fn moments_are_those_of_date() {
-        // Each as `TZ=UTC date -d @SECONDS '+%a %b %e %T %Y'` has it.
+        // Each as printed by `TZ=UTC date -d @SECONDS '+%a %b %e %T %Y'`.
         for (seconds, text) in [
             (0, "Thu Jan  1 00:00:00 1970"),
             (-1, "Wed Dec 31 23:59:59 1969"),
@@ -146,7 +148,7 @@ mod tests {
     }
 
     proptest! {
-        /// A thousand years, day by day: the calendar counted out, not computed.
+        /// A thousand years, day by day: the calendar is counted, not computed.
         #[test]
         fn a_day_is_followed_by_the_next(day in 0i64..365_000) {
             let (today, tomorrow) = (Date::of(day), Date::of(day + 1));

@@ -1,4 +1,4 @@
-//! Monitors in text: the MONITOR DUMP block, who holds what and who waits for it.
+//! Monitors in text: the MONITOR DUMP block with the owners and waiters of each.
 
 use std::fmt::{self, Formatter};
 use std::io::{self, Write};
@@ -8,20 +8,20 @@ use tables::{ThreadId, TraceId};
 use crate::thread::thread_words;
 use format::name::Word;
 
-/// What a thread is doing.
+/// The activity of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
     /// It has ended.
     Ended,
-    /// It was not started yet.
+    /// It has not started yet.
     NotStarted,
     /// It sleeps.
     Sleeping,
     /// It waits to enter a monitor.
     Entering,
-    /// It waits to be notified, or in any other way.
+    /// It waits for a notification, or in any other way.
     Waiting,
-    /// It runs, or would if a processor were free.
+    /// It runs, or is ready to run.
     Runnable,
     /// None of these.
     Unknown,
@@ -46,13 +46,13 @@ impl Activity {
 pub struct ThreadState {
     /// The thread.
     pub thread: ThreadId,
-    /// Its stack, which is in the report before; [`TraceId::EMPTY`] if it has none.
+    /// Its stack, which precedes the block; [`TraceId::EMPTY`] if it has none.
     pub trace: TraceId,
-    /// What it is doing.
+    /// Its activity.
     pub activity: Activity,
     /// Whether it is suspended.
     pub suspended: bool,
-    /// Whether it was interrupted and does not know yet.
+    /// Whether its interrupt flag is set.
     pub interrupted: bool,
     /// Whether it runs native code.
     pub in_native: bool,
@@ -74,12 +74,12 @@ impl fmt::Display for ThreadState {
     }
 }
 
-/// Who owns a monitor.
+/// The owner of a monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
     /// The thread; `None` if it has no number in the report.
     pub thread: Option<ThreadId>,
-    /// How often it entered without leaving.
+    /// Number of entries without an exit.
     pub entry_count: u32,
 }
 
@@ -88,11 +88,11 @@ pub struct Owner {
 pub struct Monitor<'a> {
     /// The signature of its class: `Ljava/lang/Object;`.
     pub signature: &'a [u8],
-    /// Who owns it; `None` if nobody does.
+    /// Its owner; `None` if it has none.
     pub owner: Option<Owner>,
-    /// Who waits to enter.
+    /// The threads that wait to enter it.
     pub waiting_to_enter: &'a [Option<ThreadId>],
-    /// Who waits to be notified.
+    /// The threads that wait for a notification.
     pub waiting_to_be_notified: &'a [Option<ThreadId>],
 }
 
@@ -124,9 +124,9 @@ fn waiters(what: &str, threads: &[Option<ThreadId>], out: &mut impl Write) -> io
 /// The MONITOR DUMP block.
 #[derive(Clone, Copy, Debug)]
 pub struct MonitorDump<'a> {
-    /// All threads; their traces are in the report before.
+    /// All threads; their traces precede the block.
     pub threads: &'a [ThreadState],
-    /// The monitors that somebody owns or waits for.
+    /// The monitors that have an owner or a waiter.
     pub monitors: &'a [Monitor<'a>],
 }
 

@@ -1,4 +1,4 @@
-//! Waiting in text: the lines WAIT and WAITED, written as it happens.
+//! Waiting in text: the lines WAIT and WAITED, written at once.
 
 use std::io::{self, Write};
 
@@ -7,23 +7,23 @@ use tables::ThreadId;
 use crate::thread::thread_words;
 use format::name::Word;
 
-/// A thread that calls `Object.wait`, or returns from it. The thread is `None` if it has no number in the report.
+/// A call of `Object.wait`, or its return. The thread is `None` if it has no number in the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MonitorEvent<'a> {
-    /// It begins to wait.
+    /// The thread starts to wait.
     Wait {
         /// The signature of the monitor's class: `Ljava/lang/Object;`.
         signature: &'a [u8],
-        /// How long it will wait at most, in milliseconds; 0 is for ever.
+        /// The longest wait, in milliseconds; 0 is for ever.
         timeout_millis: u64,
         /// The thread.
         thread: Option<ThreadId>,
     },
-    /// It has waited.
+    /// The wait has ended.
     Waited {
         /// The signature of the monitor's class.
         signature: &'a [u8],
-        /// How long it waited, in milliseconds.
+        /// The length of the wait, in milliseconds.
         waited_millis: u64,
         /// The thread.
         thread: Option<ThreadId>,

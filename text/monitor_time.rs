@@ -10,14 +10,14 @@ use tables::profile::{Contention, Contentions, Ranked};
 /// The MONITOR TIME block.
 #[derive(Clone, Copy, Debug)]
 pub struct MonitorTimeBlock<'a> {
-    /// The contention, ranked; its traces are in the report before.
+    /// The contention, ranked; its traces precede the block.
     pub contentions: &'a Contentions<'a>,
-    /// When it was counted.
+    /// The time of the count.
     pub at: Moment,
 }
 
 impl MonitorTimeBlock<'_> {
-    /// Writes the block; without rows it has no line of column names either.
+    /// Writes the block; without rows, it has no line of column names.
     pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
         let total = millis(self.contentions.total_nanos());
         writeln!(out, "MONITOR TIME BEGIN (total = {total} ms) {}", self.at)?;

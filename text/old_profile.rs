@@ -1,4 +1,4 @@
-//! The profile of `cpu=old`: who called whom, as `java -prof` once wrote it.
+//! The profile of `cpu=old`: calls by caller and callee, in the format of `java -prof`.
 
 use std::cmp::Reverse;
 use std::fmt::{self, Formatter};
@@ -23,16 +23,16 @@ impl fmt::Display for OldMethod<'_> {
     }
 }
 
-/// What one method cost when called by another.
+/// The calls of one method by another, and their cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call<'a> {
-    /// The method called; `None` if it is not known.
+    /// The called method; `None` if it is unknown.
     pub callee: Option<OldMethod<'a>>,
-    /// The method that called it; `None` if it is not known.
+    /// The calling method; `None` if it is unknown.
     pub caller: Option<OldMethod<'a>>,
-    /// How often; a call with 0 is left out.
+    /// Number of calls; an entry with 0 is left out.
     pub count: u64,
-    /// The time in the callee and all that it called.
+    /// The time in the callee, including its own callees.
     pub nanos: u64,
 }
 
@@ -44,7 +44,7 @@ pub struct OldProfile<'a> {
 }
 
 impl OldProfile<'_> {
-    /// Writes all calls, the most frequent first and those of one count by time.
+    /// Writes all calls, ordered by count, then by time.
     pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "count callee caller time")?;
         let mut calls: Vec<_> = self.calls.iter().filter(|call| call.count > 0).collect();

@@ -1,4 +1,4 @@
-//! A report: remembers what a text file says already, so that nothing is said twice.
+//! A report: writes each thread and each trace only once to a text file.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -7,13 +7,13 @@ use tables::{ThreadId, TraceId};
 
 use crate::{thread_end, ThreadStart, Trace};
 
-/// What one text stream has told of threads and traces.
+/// The threads and traces that a text stream already contains.
 ///
-/// A stream may take several dumps, whose blocks refer to traces by number; each trace and each thread is
-/// written once, before the first that refers to it. So a number must mean the same from the first dump
-/// to the last: the tables behind it live as long as the stream. A stream that begins anew, for example
-/// in the next file, begins with a new report. Each method tells whether it wrote; after an error
-/// it counts as not written.
+/// A stream may contain several dumps, whose blocks refer to traces by number; each trace and each
+/// thread is written once, before the first reference to it. So a number must mean the same from
+/// the first dump to the last: its tables live as long as the stream. A new stream, for example the
+/// next file, needs a new report. Each method returns whether it wrote; after an error it counts as
+/// not written.
 #[derive(Debug, Default)]
 pub struct Report {
     dumps: usize,
@@ -23,15 +23,15 @@ pub struct Report {
 }
 
 impl Report {
-    /// A stream that says nothing yet.
+    /// A report for an empty stream.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Begins a dump: a second and any later one with an empty line.
+    /// Starts a dump: writes an empty line before each dump but the first.
     ///
-    /// stackcollapse-hprof takes all lines up to the last `CPU SAMPLES END` that no empty line sets off
-    /// for one block, and fails on what is between.
+    /// stackcollapse-hprof takes all lines up to the last `CPU SAMPLES END` without an empty line
+    /// before it for one block, and fails on the lines between.
     pub fn begin_dump(&mut self, out: &mut impl Write) -> io::Result<()> {
         if self.dumps > 0 {
             writeln!(out)?;
@@ -40,22 +40,22 @@ impl Report {
         Ok(())
     }
 
-    /// Whether a trace is there, so that nobody looks up names in vain.
+    /// Whether the stream contains a trace, so that the caller need not look up names.
     pub fn has_trace(&self, trace: TraceId) -> bool {
         self.traces.contains(&trace)
     }
 
-    /// Whether the start of a thread is there.
+    /// Whether the stream contains the start of a thread.
     pub fn has_thread(&self, thread: ThreadId) -> bool {
         self.started.contains(&thread)
     }
 
-    /// Writes a trace unless it is there.
+    /// Writes a trace, unless the stream contains it.
     pub fn trace(&mut self, trace: &Trace<'_>, out: &mut impl Write) -> io::Result<bool> {
         once(&mut self.traces, trace.serial, || trace.encode(out))
     }
 
-    /// Writes the start of a thread unless it is there.
+    /// Writes the start of a thread, unless the stream contains it.
     pub fn thread_start(
         &mut self,
         start: &ThreadStart<'_>,
@@ -64,7 +64,7 @@ impl Report {
         once(&mut self.started, start.thread, || start.encode(out))
     }
 
-    /// Writes the end of a thread unless it is there, or its start is not.
+    /// Writes the end of a thread, unless the stream contains it or lacks its start.
     pub fn thread_end(&mut self, thread: ThreadId, out: &mut impl Write) -> io::Result<bool> {
         if !self.has_thread(thread) {
             return Ok(false);
@@ -73,7 +73,7 @@ impl Report {
     }
 }
 
-/// Does it, if it was not done for this id.
+/// Calls `write` unless it was done for this id.
 fn once<I: Copy + Eq + std::hash::Hash>(
     done: &mut HashSet<I>,
     id: I,

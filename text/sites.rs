@@ -11,14 +11,14 @@ use crate::Moment;
 /// The SITES block.
 #[derive(Clone, Copy, Debug)]
 pub struct SitesBlock<'a> {
-    /// The sites, ranked; their traces are in the report before.
+    /// The sites, ranked; their traces precede the block.
     pub sites: &'a Sites<'a>,
-    /// When they were counted.
+    /// The time of the count.
     pub at: Moment,
 }
 
 impl SitesBlock<'_> {
-    /// Writes the block; without rows it still has its headings.
+    /// Writes the block; without rows, it still has its headings.
     pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
         let rows = self.sites.rows().iter().map(|ranked| Row {
             own: ranked.own,
@@ -34,7 +34,7 @@ impl SitesBlock<'_> {
 
 /// Writes the block of a record, whose rows are ranked.
 ///
-/// A number of 4 GiB or more is as it is in the record, 2^32 - 1, but for what was allocated in all.
+/// A number of 4 GiB or more is 2^32 - 1, as in the record, except the totals of allocations.
 pub(crate) fn recorded_sites<'n>(
     record: &AllocSites,
     name: impl Fn(&AllocSite) -> ClassName<'n>,

@@ -6,7 +6,7 @@ use tables::{ObjectId, ThreadId};
 
 use format::name::Quoted;
 
-/// A thread that starts, or was there before the report.
+/// A thread that starts, or existed before the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadStart<'a> {
     /// The thread's serial number.
@@ -52,7 +52,7 @@ pub(crate) fn ended(thread: u32, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "THREAD END (id = {thread})")
 }
 
-/// A thread as the lines about monitors name it.
+/// The name of a thread in the lines about monitors.
 pub(crate) fn thread_words(thread: Option<ThreadId>) -> String {
     thread.map_or_else(
         || "<unknown thread>".to_owned(),

@@ -1,4 +1,4 @@
-//! Traces in text: a stack of calls under its number.
+//! Traces in text: a stack of calls with its number.
 
 use std::io::{self, Write};
 
@@ -6,14 +6,14 @@ use format::name::Phrase;
 use tables::profile::Method;
 use tables::{Line, ThreadId, TraceId};
 
-/// What the JVM was doing when a stack was taken, if not running the program.
+/// The JVM's phase when a stack was taken, if the program was not running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Loading agents.
     OnLoad,
-    /// Before it can run Java code.
+    /// Before Java code can run.
     Primordial,
-    /// Before the program begins.
+    /// Before the program starts.
     Start,
     /// After its end.
     Dead,
@@ -35,9 +35,9 @@ impl Phase {
 pub struct Trace<'a> {
     /// The number that other parts refer to.
     pub serial: TraceId,
-    /// The thread, if traces are told apart by threads (`thread=y`). gprof2dot fails on it.
+    /// The thread, if traces of different threads are distinct (`thread=y`). gprof2dot fails on it.
     pub thread: Option<ThreadId>,
-    /// When it was taken; `None` while the program ran.
+    /// The JVM's phase; `None` while the program ran.
     pub phase: Option<Phase>,
     /// The calls, innermost first; none if nothing is known.
     pub frames: &'a [Frame<'a>],
@@ -75,7 +75,7 @@ pub(crate) fn frames<'a>(
 pub struct Frame<'a> {
     /// The method that was called.
     pub method: Method<'a>,
-    /// The source file; empty or `Unknown Source` if it is not known.
+    /// The source file; empty or `Unknown Source` if it is unknown.
     pub source: &'a [u8],
     /// The line.
     pub line: Line,
@@ -84,7 +84,7 @@ pub struct Frame<'a> {
 impl Frame<'_> {
     fn encode(&self, out: &mut impl Write) -> io::Result<()> {
         let source: &[u8] = match self.source {
-            // The second is what binary dumps have for it.
+            // The second is the spelling in binary dumps.
             b"" | b"Unknown Source" => b"<Unknown Source>",
             known => known,
         };

@@ -1,20 +1,20 @@
-//! Why there is no dump of HotSpot's.
+//! The errors of the translation of HotSpot's dump.
 
 use reader::ReadError;
 use std::fmt;
 use tables::TableFull;
 use writer::WriteError;
 
-/// Why there is no dump of HotSpot's.
+/// The reason why HotSpot's dump could not be translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TranslateError {
     /// Our file could not be written.
     Write(WriteError),
-    /// HotSpot's file cannot be read; the finding.
+    /// HotSpot's file cannot be read, for this reason.
     Unreadable(String),
     /// There is no memory for the rows of threads.
     TableFull,
-    /// The surroundings have too little memory left.
+    /// Too little memory is left for the application.
     LittleMemory {
         /// Bytes that are left.
         left_bytes: u64,
@@ -22,7 +22,7 @@ pub enum TranslateError {
 }
 
 impl TranslateError {
-    /// HotSpot's file cannot be read, because of this.
+    /// The error for an unreadable file, with this reason.
     pub(crate) fn unreadable(finding: &str) -> Self {
         Self::Unreadable(finding.to_owned())
     }

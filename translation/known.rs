@@ -1,24 +1,24 @@
-//! What is known of objects before HotSpot dumps them.
+//! Facts about objects that are known before HotSpot dumps them.
 
 use std::collections::HashMap;
 use tables::{ClassId, TraceId};
 
-/// What is known of an object.
+/// A known fact about an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// It is the mirror of this class.
+    /// The object is the mirror of this class.
     Class(ClassId),
-    /// This trace allocated it.
+    /// This trace allocated the object.
     Allocated(TraceId),
-    /// It is a thread of these names.
+    /// The object is a thread with these names.
     Thread(ThreadNames),
-    /// It is the thread that makes the dump.
+    /// The object is the thread that makes the dump.
     OwnThread,
-    /// It is the agent's own, and does not belong in a dump.
+    /// The object is the agent's own, and does not belong in a dump.
     Agents,
 }
 
-/// What is known, by the JNI global reference that led to the object, as HotSpot's file has it.
+/// The known facts, by the JNI global reference to the object in HotSpot's file.
 pub type KnownByReference = HashMap<u64, Known>;
 
 /// A thread's name and the names of its groups, in modified UTF-8.
@@ -26,8 +26,8 @@ pub type KnownByReference = HashMap<u64, Known>;
 pub struct ThreadNames {
     /// Empty for a thread without a name, as most virtual threads are.
     pub name: Vec<u8>,
-    /// Name of its group; empty for a thread that has ended, which has none.
+    /// Name of its group; empty for a thread that has ended and so has none.
     pub group: Vec<u8>,
-    /// Name of the group's parent; empty for the topmost group.
+    /// Name of the group's parent; empty if it has no parent.
     pub parent_group: Vec<u8>,
 }

@@ -1,10 +1,12 @@
-//! A dump by HotSpot's own dumper becomes ours: the contents page.
+//! Translates a dump by HotSpot's own dumper into ours.
 //!
-//! [`translate`] leads. It reads HotSpot's file twice: a survey takes all but the objects, our tables are filled with
-//! that, classes and roots are written, and then the objects, each with the stack that allocated it. What the file
-//! cannot tell is [`Known`] beforehand, by references whose roots stand in the file.
+//! [`translate`] is the entry. It reads HotSpot's file twice: a survey reads everything except the
+//! objects and fills our tables; then it writes classes, roots, and the objects, each with the
+//! stack that allocated it. [`Known`] contains the facts that are not in the file, by JNI
+//! references whose roots are in the file.
 //!
-//! Nothing here knows a JVM: the file, its reader's memory and the signs of life are [`Surroundings`].
+//! Nothing here depends on a JVM: the file, the reports of progress and the free memory come from
+//! [`Surroundings`].
 #![forbid(unsafe_code)]
 
 mod error;

@@ -13,12 +13,12 @@ use tables::TraceId;
 use writer::heap_record::{InstanceDump, ObjectArrayHeader, PrimitiveArrayHeader};
 use writer::{Deliver, Segments, WriteError};
 
-/// Objects between two signs of life.
+/// Objects between two reports of progress.
 const LIFE_OBJECTS: u64 = 1 << 16;
 /// Bytes of the id of an object.
 const ID_BYTES: u32 = 8;
 
-/// Where the instances of a class have their fields.
+/// The offsets of the fields in the instances of a class.
 #[derive(Debug, Default)]
 struct Fields {
     references: Vec<usize>,
@@ -32,7 +32,7 @@ pub(crate) struct Objects<'d, D> {
     rows: &'d Rows,
     settings: &'d Settings,
     segments: Segments<D>,
-    /// Where instances have which fields, by class.
+    /// The offsets of fields, by class.
     layouts: FxHashMap<u64, Fields>,
     classes: HashMap<u64, &'d ClassDump>,
     data: Vec<u8>,
@@ -40,7 +40,7 @@ pub(crate) struct Objects<'d, D> {
 }
 
 impl<'d, D: Deliver> Objects<'d, D> {
-    /// Behind what `segments` has written.
+    /// A writer that appends to `segments`.
     pub(crate) fn new(
         survey: &'d Survey,
         rows: &'d Rows,
@@ -60,7 +60,7 @@ impl<'d, D: Deliver> Objects<'d, D> {
         }
     }
 
-    /// Reads the file, and writes all objects; answers how many arrays were cut.
+    /// Reads the file, and writes all objects; returns the number of arrays that were cut.
     pub(crate) fn write(mut self, surroundings: &dyn Surroundings) -> Result<u64, TranslateError> {
         let mut dump = DumpReader::new(surroundings.open_finally())?;
         let mut objects = 0;
@@ -91,7 +91,7 @@ impl<'d, D: Deliver> Objects<'d, D> {
         Ok(self.cut_arrays)
     }
 
-    /// Answers how many elements had no room, which an instance does not have.
+    /// Returns the number of elements left out, 0 for an instance.
     fn instance(
         &mut self,
         instance: Instance,
@@ -114,7 +114,7 @@ impl<'d, D: Deliver> Objects<'d, D> {
         Ok(0)
     }
 
-    /// Answers how many elements had no room.
+    /// Returns the number of elements left out.
     fn object_array(
         &mut self,
         array: ObjectArray,
@@ -129,7 +129,8 @@ impl<'d, D: Deliver> Objects<'d, D> {
         let put = |range: Range<u64>, out: &mut Vec<u8>| {
             for _ in range {
                 let id = dump.next_id().map_err(|_| WriteError::Closed)?.unwrap_or(0);
-                // HotSpot 26 has an array of its own that refers to objects of classes that are not loaded, which it leaves out.
+                // HotSpot 26 has an array that refers to objects of classes that are not loaded. It
+                // leaves these objects out.
                 let id = if ids.contains(id) { id } else { 0 };
                 out.extend_from_slice(&id.to_be_bytes());
             }
@@ -141,7 +142,7 @@ impl<'d, D: Deliver> Objects<'d, D> {
         Ok(missing)
     }
 
-    /// Answers how many elements had no room.
+    /// Returns the number of elements left out.
     fn primitive_array(
         &mut self,
         array: PrimitiveArray,
@@ -182,7 +183,7 @@ impl<'d, D: Deliver> Objects<'d, D> {
         allocated.copied().unwrap_or(TraceId::EMPTY)
     }
 
-    /// Puts zeros where a reference leads to a class that HotSpot has left out, and where a value is not wanted.
+    /// Sets references to classes that HotSpot has left out to null, and unwanted values to zero.
     fn leave_out(&mut self, class: u64, data: &mut [u8]) {
         let (survey, values) = (self.survey, self.settings.primitive_fields);
         let fields = self.fields(class);
@@ -201,12 +202,12 @@ impl<'d, D: Deliver> Objects<'d, D> {
         }
     }
 
-    /// The fields of a class's instances: its own come first, then those of its supers.
+    /// The fields of a class's instances: its own come first, then those of its superclasses.
     fn fields(&mut self, class: u64) -> &Fields {
         let classes = &self.classes;
         self.layouts.entry(class).or_insert_with(|| {
             let (mut fields, mut at, mut next) = (Fields::default(), 0, class);
-            // No class has more supers than there are classes.
+            // No class has more superclasses than there are classes.
             for _ in 0..classes.len() {
                 let Some(dump) = classes.get(&next) else {
                     break;

@@ -1,4 +1,4 @@
-//! Class dumps and roots, as HotSpot's file has them, with our numbers.
+//! Writes the class dumps and roots of HotSpot's file with our numbers.
 
 use crate::rows::{LiveThread, Rows};
 use crate::survey::Survey;
@@ -10,7 +10,7 @@ use tables::{ObjectId, StringId};
 use writer::heap_record::{ClassDump as ClassRecord, RootRecord, StaticField, Value};
 use writer::{Deliver, Segments};
 
-/// Writes all class dumps; without `values` fields of primitive types are zeros.
+/// Writes all class dumps; without `values`, fields of primitive types are zeros.
 pub(crate) fn write_classes<D: Deliver>(
     survey: &Survey,
     rows: &Rows,
@@ -60,7 +60,8 @@ fn write_class<D: Deliver>(
     Ok(())
 }
 
-/// Writes all roots, thread by thread: the thread object before what else the thread holds, as readers need it.
+/// Writes all roots, thread by thread: the thread object before everything else that the thread
+/// holds, as readers need it.
 pub(crate) fn write_roots<D: Deliver>(
     survey: &Survey,
     rows: &Rows,
@@ -102,7 +103,8 @@ fn rank(kind: RootKind) -> u8 {
     }
 }
 
-/// A root of a thread that the file does not tell of, and one of a kind that some readers refuse, is a JNI global.
+/// The record for a root. A root of a thread that is not in the file, or of a kind that some
+/// readers refuse, becomes a JNI global.
 fn record(root: &Root, thread: Option<LiveThread>, object: ObjectId) -> RootRecord {
     let global = RootRecord::JniGlobal(object, root.reference.unwrap_or(0));
     let frame = |thread: LiveThread| {

@@ -1,4 +1,4 @@
-//! Rows of our tables for what HotSpot's file names: classes, frames, stacks, threads.
+//! Rows of our tables for the classes, frames, stacks and threads of HotSpot's file.
 
 use crate::survey::Survey;
 use crate::{Known, KnownByReference, Settings, Surroundings, ThreadNames, TranslateError};
@@ -20,11 +20,11 @@ pub(crate) struct LiveThread {
     pub(crate) object: u64,
     /// Its stack.
     pub(crate) trace: TraceId,
-    /// How many frames that has in our file.
+    /// Number of frames of that stack in our file.
     pub(crate) depth_frames: u32,
 }
 
-/// What the tables have for HotSpot's ids and numbers.
+/// The rows for HotSpot's ids and numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     strings: HashMap<u64, StringId>,
@@ -33,7 +33,7 @@ pub(crate) struct Rows {
     /// Classes by class object and by HotSpot's serial number.
     by_object: HashMap<u64, ClassId>,
     by_serial: HashMap<u32, ClassId>,
-    /// Who allocated the sampled objects.
+    /// The traces that allocated the sampled objects.
     pub(crate) allocated: FxHashMap<u64, TraceId>,
     /// Objects that do not belong in a dump.
     pub(crate) agents: FxHashSet<u64>,
@@ -43,7 +43,7 @@ pub(crate) struct Rows {
     pub(crate) threads: Vec<(u32, LiveThread)>,
 }
 
-/// What the rows are made of.
+/// The inputs for the rows.
 pub(crate) struct Source<'d> {
     pub(crate) survey: &'d mut Survey,
     pub(crate) tables: &'d Tables,
@@ -52,7 +52,8 @@ pub(crate) struct Source<'d> {
 }
 
 impl Rows {
-    /// Fills the tables. `known`: what the agent's own references led to, whose roots leave the survey.
+    /// Fills the tables. `known`: the facts by the agent's own references, whose roots are removed
+    /// from the survey.
     pub(crate) fn fill(
         mut source: Source<'_>,
         known: &KnownByReference,
@@ -72,12 +73,12 @@ impl Rows {
         self.class_objects.get(&class).copied()
     }
 
-    /// The row of a name; the empty one for what has none.
+    /// The row of a name; the empty string for id 0.
     pub(crate) fn string(&self, id: u64) -> Option<StringId> {
         self.strings.get(&id).copied()
     }
 
-    /// Reads what the agent's own references lead to.
+    /// Reads the targets of the agent's own references.
     fn join(&mut self, survey: &mut Survey, known: &KnownByReference) {
         let (allocated, names) = (&mut self.allocated, &mut self.names);
         let (class_objects, own_thread) = (&mut self.class_objects, &mut self.own_thread);
@@ -95,7 +96,7 @@ impl Rows {
             }
             false
         });
-        // The agent may have a reference of its own to what it made, beside the one by which it is known here.
+        // The agent may have another reference to an object that it created, besides the known one.
         let agents = &self.agents;
         survey.roots.retain(|root| !agents.contains(&root.object));
         let by_object = class_objects.iter();
@@ -111,7 +112,7 @@ impl Rows {
             .or_insert_with(|| strings.intern(text))
     }
 
-    /// The classes: those that the agent knew have rows already, and get HotSpot's names.
+    /// Adds the classes: those known to the agent already have rows, and get HotSpot's names.
     fn classes(&mut self, source: &Source<'_>) -> Result<(), TranslateError> {
         let classes = &source.tables.classes;
         for loaded in &source.survey.loaded {
@@ -192,7 +193,7 @@ impl Rows {
         Ok(())
     }
 
-    /// The frames of a thread, as many as the user wants.
+    /// The frames of a thread, up to the wanted depth.
     fn stack(&mut self, trace: Option<u32>, source: &Source<'_>) -> Vec<FrameId> {
         let trace = trace.and_then(|serial| source.survey.traces.get(&serial));
         let ids = trace.map_or(&[][..], |trace| trace.frames.as_slice());
@@ -211,7 +212,8 @@ impl Rows {
         let mut method = self.intern(frame.method, source);
         let mut class = self.by_serial.get(&frame.class_serial).copied();
         if class.is_none() {
-            // HotSpot has no number for some classes. No frame may be missing, as roots count them.
+            // HotSpot has no number for some classes. No frame may be missing, because roots count
+            // them.
             method = source.tables.strings.intern(b"<unknown>");
             class = self.by_serial.values().copied().min();
         }
@@ -225,7 +227,8 @@ impl Rows {
         Some(source.tables.frames.intern(row))
     }
 
-    /// Names of the threads that JVMTI does not list, as virtual ones: their objects tell.
+    /// Reads the names of threads that JVMTI does not list (such as virtual ones) from their
+    /// objects.
     fn name_others(
         &mut self,
         threads: &[Root],
@@ -260,7 +263,7 @@ impl Rows {
         Ok(())
     }
 
-    /// The agent's own local references are no roots of the application's.
+    /// Removes the agent's own local references, which are not roots of the application.
     fn leave_out_own(&self, survey: &mut Survey) {
         let own = self.threads.iter();
         let own = own.filter(|(_, thread)| Some(thread.object) == self.own_thread);
@@ -273,7 +276,7 @@ impl Rows {
         });
     }
 
-    /// Names that only class records have: all strings stand before those.
+    /// Adds the names that only class records use: all strings precede those records.
     fn names_of_fields(&mut self, source: &Source<'_>) {
         for class in &source.survey.classes {
             let statics = class.statics.iter().map(|field| field.name);

@@ -1,21 +1,21 @@
-//! What surrounds a translation.
+//! The interface of a translation to its process.
 
 use std::io::Read;
 
-/// HotSpot's file, and the process that waits for ours.
+/// Provides HotSpot's file, and serves the process that waits for ours.
 pub trait Surroundings {
-    /// Reads HotSpot's file from its start.
+    /// Opens HotSpot's file at its start.
     fn open(&self) -> Box<dyn Read + '_>;
 
-    /// Reads it from its start for the last time: what was read is needed no more.
+    /// Opens it at its start for the last time: bytes that were read are not needed any more.
     fn open_finally(&self) -> Box<dyn Read + '_> {
         self.open()
     }
 
-    /// The translation makes progress.
+    /// Called when the translation makes progress.
     fn show_life(&self) {}
 
-    /// Bytes of memory that are left if these are too few to go on; `None` if there are enough.
+    /// The bytes of memory left, if they are too few to continue; otherwise `None`.
     fn too_little_memory(&self) -> Option<u64> {
         None
     }

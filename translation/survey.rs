@@ -1,4 +1,4 @@
-//! The first pass over HotSpot's file: all that stands before and between the objects, and which objects there are.
+//! The first pass over HotSpot's file: everything except the objects, and the objects' ids.
 
 use crate::{Surroundings, TranslateError};
 use format::BasicType;
@@ -9,10 +9,10 @@ use reader::{
 use rustc_hash::FxHashSet;
 use std::collections::{HashMap, HashSet};
 
-/// Objects between two looks at what memory is left.
+/// Objects between two checks of the memory left.
 const LOOK_OBJECTS: u64 = 1 << 20;
 
-/// What HotSpot's file holds beside the objects.
+/// The contents of HotSpot's file except the objects.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     /// When HotSpot made it: milliseconds since 1970, UTC.
@@ -25,15 +25,15 @@ pub(crate) struct Survey {
     pub(crate) frames: HashMap<u64, Frame>,
     /// The traces by serial number.
     pub(crate) traces: HashMap<u32, Trace>,
-    /// Each class once.
+    /// The dumps of all classes, each once.
     pub(crate) classes: Vec<ClassDump>,
-    /// Classes without a dump: HotSpot leaves out those that are not linked, and refers to them all the same.
+    /// Classes without a dump: HotSpot leaves out those that are not linked, but refers to them.
     pub(crate) left_out: FxHashSet<u64>,
-    /// The roots in the order of the file, to objects that are in it.
+    /// The roots in file order, restricted to objects in the file.
     pub(crate) roots: Vec<Root>,
-    /// Everything that has a record, classes included.
+    /// The ids of all objects with a record, including classes.
     pub(crate) ids: IdSet,
-    /// How many objects there are, classes not counted.
+    /// Number of objects, without classes.
     pub(crate) objects: u64,
 }
 
@@ -77,7 +77,7 @@ impl Survey {
         Ok(survey)
     }
 
-    /// Leaves out what refers to classes without a dump.
+    /// Removes references to classes without a dump.
     fn leave_out(&mut self) {
         let (ids, loaded) = (&self.ids, self.loaded.iter().map(|loaded| loaded.class));
         self.left_out = loaded.filter(|&class| !ids.contains(class)).collect();
@@ -105,13 +105,13 @@ impl Survey {
             Record::Trace(trace) => {
                 self.traces.insert(trace.serial, trace);
             }
-            // HotSpot writes no others that say anything.
+            // HotSpot writes no other records of interest.
             _ => {}
         }
     }
 }
 
-/// The object that a record is of; 0 for a root or a class.
+/// The object of a record; 0 for a root or a class.
 pub(crate) fn object_id(record: &HeapRecord) -> u64 {
     match record {
         HeapRecord::Instance(instance) => instance.object,

@@ -1,4 +1,4 @@
-//! From HotSpot's file to ours.
+//! Translates HotSpot's file into ours.
 
 use crate::objects::Objects;
 use crate::records::{write_classes, write_roots};
@@ -8,7 +8,7 @@ use crate::{KnownByReference, Surroundings, TranslateError};
 use tables::{ObjectId, ObjectTable, Tables};
 use writer::{emit, start_worker, DumpFile, Segments, TailWriter, Written};
 
-/// What the user wants of a dump.
+/// The user's settings for a dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Whether fields of primitive types have their values; zeros otherwise.
@@ -23,36 +23,37 @@ pub struct Settings {
     pub threads: usize,
 }
 
-/// What our file holds.
+/// The contents of our file.
 #[derive(Debug)]
 pub struct Translated {
     /// The file.
     pub written: Written,
-    /// Objects in it, classes included.
+    /// Number of objects, including classes.
     pub objects: u64,
-    /// Classes in it.
+    /// Number of classes.
     pub classes: usize,
-    /// Arrays without their end, because their records would pass 4 GiB.
+    /// Number of arrays that were cut because their records would exceed 4 GiB.
     pub cut_arrays: u64,
 }
 
-/// What is known of the heap beside HotSpot's file.
+/// The facts about the heap that are not in HotSpot's file.
 #[derive(Debug)]
 pub struct Knowledge<'d> {
-    /// The classes, strings and traces known so far; what the file names is added.
+    /// The classes, strings and traces known so far; those of the file are added.
     pub tables: &'d Tables,
     /// The objects that rows of `tables` refer to; threads are added.
     pub objects: &'d mut ObjectTable,
-    /// What references of the agent's led to.
+    /// The facts about objects, by the agent's references.
     pub known: &'d KnownByReference,
-    /// The records of allocation sites and CPU samples, or nothing.
+    /// The records of allocation sites and CPU samples, or empty.
     pub site_records: &'d [u8],
 }
 
-/// Writes our file. Reads HotSpot's once, once more if it has threads whose names are unknown, and then finally.
+/// Writes our file. Reads HotSpot's file twice, and once more if it has threads whose names are
+/// unknown.
 ///
-/// Errors: `Unreadable` for a file that is damaged, ends early or lacks names; `LittleMemory`, `TableFull`; those of the
-/// file that is written. After an error there is no file.
+/// Errors: `Unreadable` for a file that is damaged, truncated or lacks names; `LittleMemory`,
+/// `TableFull`; those of our file. After an error there is no file.
 pub fn translate(
     surroundings: &dyn Surroundings,
     knowledge: Knowledge<'_>,
@@ -86,7 +87,7 @@ pub fn translate(
     let written = file.finish_with_tail(tail.finish()?)?;
     Ok(Translated {
         written,
-        // As with a fork, classes count, too.
+        // Includes classes, as for a forked copy.
         objects: survey.objects + survey.classes.len() as u64 - rows.agents.len() as u64,
         classes: survey.classes.len(),
         cut_arrays,
@@ -112,7 +113,7 @@ mod tests {
     const INTS: u64 = 0x2020;
     const BYTES: u64 = 0x2040;
     const NOWHERE: u64 = 0x2F00;
-    /// Where HotSpot has the agent's references.
+    /// The agent's references in HotSpot's file.
     const TO_THREAD: u64 = 0x7000;
     const TO_OWN: u64 = 0x7008;
     const TO_ARRAY: u64 = 0x7010;
@@ -133,7 +134,8 @@ mod tests {
         }
     }
 
-    /// A file as HotSpot writes it: strings have addresses, a class has two numbers, roots come last.
+    /// A file as HotSpot writes it: ids of strings are addresses, a class has two numbers, roots
+    /// come last.
     #[derive(Default)]
     struct HotSpot(Vec<u8>);
 
@@ -252,8 +254,8 @@ mod tests {
     const VALUE: u64 = 8;
     const CODER: u64 = 9;
 
-    /// The values of a static int, of static references to a class without a record and to the thread, and of a long
-    /// number that is that class's id, with their types.
+    /// The values of a static int, of static references to a class without a record and to the
+    /// thread, and of a long number that is that class's id, with their types.
     const STATICS: [(u8, &[u8]); 4] = [
         (10, &[0, 0, 0, 7]),
         (2, &[0, 0, 0, 0, 0, 0, 0x10, 0x10]),
@@ -320,13 +322,14 @@ mod tests {
         id(0x7F00_0000_0000 + 8 * number)
     }
 
-    /// A class whose statics have these values, and whose fields these types; all have one name.
+    /// A class with these values of static fields and these types of fields; all fields have the
+    /// same name.
     fn class(class: u64, above: u64, statics: &[(u8, &[u8])], fields: &[u8]) -> Vec<u8> {
         let fields: Vec<_> = fields.iter().map(|&kind| (FIELD, kind)).collect();
         class_with(class, above, statics, &fields)
     }
 
-    /// A class whose statics have these values, and whose fields these names and types.
+    /// A class with these values of static fields and these names and types of fields.
     fn class_with(
         class: u64,
         above: u64,
@@ -385,7 +388,7 @@ mod tests {
         .concat()
     }
 
-    /// What became of HotSpot's file: counts, our file, and what that holds.
+    /// The result for HotSpot's file: counts, our file, and its contents.
     fn translation(
         surroundings: &dyn Surroundings,
         tables: &Tables,
@@ -414,7 +417,7 @@ mod tests {
         Ok((made, bytes, summary))
     }
 
-    /// Our file, where the array was allocated by a trace of the agent's.
+    /// Our file, in which one of the agent's traces allocated the array.
     fn translated(settings: &Settings) -> (Vec<u8>, Summary) {
         let names = ThreadNames {
             name: b"the thread".to_vec(),
@@ -558,7 +561,8 @@ mod tests {
         assert_eq!(depths, [1]);
     }
 
-    /// The types and values of the statics of the first class, and the values of both arrays, for these settings.
+    /// The types and values of the statics of the first class, and the values of both arrays, for
+    /// these settings.
     fn values(settings: &Settings) -> (Vec<(BasicType, u64)>, Vec<Vec<u8>>) {
         let (records, data) = heap_records(&translated(settings).0);
         let (mut statics, mut arrays) = (Vec::new(), Vec::new());
@@ -653,7 +657,8 @@ mod tests {
     const STRING: u64 = 0x3000;
     const LETTERS: u64 = 0x3010;
 
-    /// A file whose only thread has a name that only objects tell. The name is of a class below `String`.
+    /// A file whose only thread has its name only in objects. The name is an instance of a subclass
+    /// of `String`.
     fn named_by_objects() -> Vec<u8> {
         let mut file = HotSpot::with_classes(&[
             (1, OBJECT_CLASS, OBJECT),
@@ -686,7 +691,7 @@ mod tests {
                 &class_with(STRING_CLASS, OBJECT_CLASS, &[], &string_fields),
                 &class(LONG_STRING_CLASS, STRING_CLASS, &[], &[10]),
                 &instance(THREAD, THREAD_CLASS, &id(STRING)),
-                // Its own field comes first.
+                // The subclass's own field comes first.
                 &instance(STRING, LONG_STRING_CLASS, &long_string([7; 4], LETTERS, 0)),
                 &letters.concat(),
                 &[heap::ROOT_THREAD_OBJ],
@@ -755,7 +760,7 @@ mod tests {
             fields: None,
         });
         let mut heap = Vec::new();
-        // The last one is not known, and leads to what goes.
+        // The last reference is unknown, and leads to an object that is removed.
         let references = [(OBJECT_CLASS, 0x7020), (INTS, 0x7028), (INTS, 0x7030)];
         for (object, reference) in references {
             heap.extend([&[heap::ROOT_JNI_GLOBAL][..], &id(object), &id(reference)].concat());
@@ -802,7 +807,8 @@ mod tests {
         }
     }
 
-    /// A file that notes signs of life, is another when it is read for the last time, and has this much memory left.
+    /// A file that counts reports of progress, has other contents when it is read for the last
+    /// time, and has this much memory left.
     struct Watched {
         file: Vec<u8>,
         finally: Vec<u8>,
@@ -864,9 +870,9 @@ mod tests {
         assert_eq!(few.life.get(), 0);
         let many = Watched::new(empty_arrays(1 << 17));
         assert!(many.translation().is_ok());
-        // Once for every 65,536 objects that were written.
+        // One report for every 65,536 objects written.
         assert_eq!(many.life.get(), 2);
-        // The survey looks after 2^20 objects.
+        // The survey checks the memory after 2^20 objects.
         let mut many = Watched::new(empty_arrays(1 << 20));
         many.left_bytes = Some(99);
         let error = many.translation().map(|made| made.objects);

@@ -1,14 +1,14 @@
-//! The conditions of dumps, as the user writes them: `oom+heap>90%x3+rss>85%+growth>20%/h+every=1h`.
+//! The conditions of dumps in the user's syntax: `oom+heap>90%x3+rss>85%+growth>20%/h+every=1h`.
 
 use std::fmt;
 use std::time::Duration;
 
-/// Most collections in a row.
+/// The highest number of collections in a row.
 const MOST_IN_A_ROW: u32 = 1000;
-/// Longest time: a year.
+/// The longest time: a year.
 const LONGEST: Duration = Duration::from_secs(366 * 86_400);
 
-/// When to dump.
+/// A condition for a dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// At the first OutOfMemoryError.
@@ -20,19 +20,19 @@ pub enum Condition {
         /// Collections in a row.
         in_a_row: u32,
     },
-    /// The process has more than this part of the memory that it may have, in percent.
+    /// The process uses more than this part of its memory limit, in percent.
     Resident {
         /// The part in percent.
         percent: u32,
     },
-    /// What is in use after collections grows by more than this in this time.
+    /// The use after collections grows by more than this within this time.
     Growth {
         /// The growth in percent.
         percent: u32,
-        /// In this time.
+        /// The time.
         per: Duration,
     },
-    /// Again and again after this time.
+    /// This time has passed, again and again.
     Every(Duration),
 }
 
@@ -42,7 +42,7 @@ impl Condition {
         std::mem::discriminant(&self) == std::mem::discriminant(&other)
     }
 
-    /// Parses one. The error is what it should be.
+    /// Parses one condition. The error describes the valid form.
     fn parse(text: &str) -> Result<Self, &'static str> {
         if text == "oom" {
             return Ok(Self::OutOfMemory);
@@ -88,8 +88,8 @@ impl fmt::Display for Condition {
     }
 }
 
-/// Parses conditions that are joined by `+` or `;`, each kind once. The error names the wrong one, and what it should
-/// be.
+/// Parses conditions joined by `+` or `;`, each kind once. The error names the wrong one, and
+/// describes the valid form.
 pub fn conditions(text: &str) -> Result<Vec<Condition>, String> {
     let mut found: Vec<Condition> = Vec::new();
     for word in text.split(['+', ';']) {
@@ -127,7 +127,7 @@ fn growth(text: &str) -> Option<Condition> {
     Some(Condition::Growth { percent, per })
 }
 
-/// Decimal digits alone.
+/// Parses decimal digits only.
 fn number(text: &str) -> Option<u32> {
     text.bytes()
         .all(|digit| digit.is_ascii_digit())

@@ -1,11 +1,12 @@
-//! Growth over time of what is in use after collections.
+//! The growth over time of heap use after collections.
 //!
-//! Time is cut into windows of the user's length. The least use of a window stands for it: what collections have not
-//! freed yet does not count. The first window is the start of the application, and is compared with nothing.
+//! Time is divided into windows of the user's length. The least use of a window represents it:
+//! garbage that collections have not freed yet does not count. The first window is the start of the
+//! application, and is not compared.
 
 use std::time::Duration;
 
-/// Measurements that a window needs, however long that takes.
+/// The least measurements of a window, however long they take.
 const LEAST: u32 = 2;
 
 /// The windows so far.
@@ -13,17 +14,17 @@ const LEAST: u32 = 2;
 pub(crate) struct Growth {
     percent: u32,
     per: Duration,
-    /// When the current window began, its measurements, and the least of them.
+    /// Start of the current window, its number of measurements, and their minimum.
     began: Duration,
     count: u32,
     least: u64,
-    /// Windows that are complete.
+    /// Number of complete windows.
     windows: u32,
     /// The least use of the last complete window.
     before: u64,
 }
 
-/// Use that has grown.
+/// The growth of heap use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grown {
     pub(crate) from: u64,
@@ -44,7 +45,8 @@ impl Growth {
         }
     }
 
-    /// Takes a measurement. At the end of a window, tells whether use has grown too much since the window before.
+    /// Adds a measurement. At the end of a window, returns the growth since the window before if it
+    /// is too large.
     pub(crate) fn take(&mut self, at: Duration, used: u64) -> Option<Option<Grown>> {
         self.count = self.count.saturating_add(1);
         self.least = self.least.min(used);
@@ -60,11 +62,11 @@ impl Growth {
     }
 
     fn grown(&self, within: Duration) -> Option<Grown> {
-        // The first window is the start.
+        // The first window is the start of the application.
         if self.windows < 2 {
             return None;
         }
-        // A window that took longer may have grown more. In 128 bits: no product overflows.
+        // A longer window may grow more. Computed in 128 bits, so that no product overflows.
         let allowed = u128::from(self.before) * u128::from(self.percent) * within.as_millis();
         let grown = u128::from(self.least.saturating_sub(self.before));
         let is_over = grown * 100 * self.per.as_millis() > allowed;
@@ -83,7 +85,7 @@ mod tests {
 
     const HOUR: u64 = 3600;
 
-    /// What the windows tell of measurements every ten minutes.
+    /// The results of windows for measurements every ten minutes.
     fn told(percent: u32, uses: impl IntoIterator<Item = u64>) -> Vec<Option<Grown>> {
         let mut growth = Growth::new(percent, Duration::from_secs(HOUR));
         let uses = uses.into_iter().enumerate();
@@ -124,7 +126,7 @@ mod tests {
         assert_eq!(growth.take(at(6), 1000), Some(None));
         assert_eq!(growth.take(at(7), 1000), None);
         assert_eq!(growth.take(at(8), 1000), Some(None));
-        // Ten hours allow ten times as much.
+        // Ten hours allow ten times the growth.
         assert_eq!(growth.take(at(9), 2900), None);
         assert_eq!(growth.take(at(18), 2900), Some(None));
         assert_eq!(growth.take(at(18), 9000), None);

@@ -1,7 +1,8 @@
-//! When a dump is made, and which dumps are kept: decisions alone, without a JVM, a clock or a disk.
+//! Decides when a dump is made, and which dumps are kept, without a JVM, a clock or a disk.
 //!
-//! [`conditions`] parses what the user wrote. A [`Watcher`] takes [`Reading`]s and tells the [`Cause`] of a dump that is
-//! due. [`surplus`] chooses the files that are too many. A [`Sample`] tells what the classes of a heap have.
+//! [`conditions`] parses the user's conditions. A [`Watcher`] evaluates [`Reading`]s and returns
+//! the [`Cause`] of a dump that is due. [`surplus`] chooses the files to remove. A [`Sample`] lists
+//! the largest classes of a heap.
 #![forbid(unsafe_code)]
 
 mod condition;

@@ -1,17 +1,18 @@
-//! A sample of a heap: what its classes have at a moment, as a line of JSON and as OpenMetrics text.
+//! A sample of a heap: the objects of its classes at a moment, as a line of JSON and as OpenMetrics
+//! text.
 
 use std::collections::HashMap;
 use std::fmt::{self, Display, Formatter, Write};
 use std::time::Duration;
 
-/// The objects of the classes of one name.
+/// The objects of the classes with one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counted {
     /// The name, as in Java source.
     pub class: String,
-    /// How many there are.
+    /// Number of objects.
     pub instances: u64,
-    /// What they take in the heap.
+    /// Their bytes in the heap.
     pub bytes: u64,
 }
 
@@ -35,35 +36,35 @@ impl Total {
     }
 }
 
-/// When, where and why a sample was taken.
+/// The time, process and cause of a sample.
 #[derive(Clone, Debug, Default)]
 pub struct Taken {
     /// Milliseconds since 1970.
     pub time_ms: u64,
-    /// The process.
+    /// The process id.
     pub process: u32,
-    /// Which sample of the process it is, from 1.
+    /// Number of the sample in its process, from 1.
     pub number: u64,
-    /// Why it was taken.
+    /// Its cause.
     pub cause: String,
-    /// How long the application paused.
+    /// Length of the application's pause.
     pub pause: Duration,
-    /// The heap in use, with objects that nothing refers to any more; `None` if the JVM does not tell.
+    /// The heap in use, including unreachable objects; `None` if the JVM does not report it.
     pub used: Option<u64>,
 }
 
 impl Taken {
-    /// A line with what else is told, which is JSON, and with the line's end.
+    /// One line of JSON, with its end, which also contains the JSON value `json` under `name`.
     pub fn json_line(&self, name: &str, json: &str) -> String {
         let mut line = String::new();
-        // Writing into a string cannot fail.
+        // Writing to a string cannot fail.
         let _ = self.write_json(&mut line);
-        // JSON has ends of lines only between its words.
+        // JSON has line ends only between its tokens.
         let json: String = json.lines().map(str::trim).collect();
         line + &format!(",\"{name}\":{json}}}\n")
     }
 
-    /// The start of an object.
+    /// Writes the start of an object.
     fn write_json(&self, out: &mut String) -> fmt::Result {
         let (seconds, millis) = (self.time_ms / 1000, self.time_ms % 1000);
         let process = self.process;
@@ -76,14 +77,14 @@ impl Taken {
 #[derive(Clone, Debug)]
 pub struct Sample {
     taken: Taken,
-    /// Those that take most, the largest first.
+    /// The classes with the most bytes, largest first.
     classes: Vec<Counted>,
     rest: Total,
     all: Total,
 }
 
 impl Sample {
-    /// Tells the `top` largest of these classes, and the others together.
+    /// A sample with the `top` largest of these classes, and the sum of the others.
     pub fn of(taken: Taken, counted: impl IntoIterator<Item = Counted>, top: usize) -> Self {
         let mut by_name: HashMap<String, (u64, u64)> = HashMap::new();
         for one in counted {
@@ -114,7 +115,7 @@ impl Sample {
     /// The sample as one line, with its end.
     pub fn json_line(&self) -> String {
         let mut line = String::new();
-        // Writing into a string cannot fail.
+        // Writing to a string cannot fail.
         let _ = self.write_json(&mut line);
         line
     }
@@ -155,7 +156,7 @@ impl Sample {
     /// The sample as OpenMetrics text.
     pub fn open_metrics(&self) -> String {
         let mut text = String::new();
-        // Writing into a string cannot fail.
+        // Writing to a string cannot fail.
         let _ = self.write_metrics(&mut text);
         text
     }
@@ -225,7 +226,7 @@ fn gauge(out: &mut String, name: &str, unit: &str, help: &str) -> fmt::Result {
     writeln!(out, "# HELP {name} {help}")
 }
 
-/// A text in quotes, as both JSON and OpenMetrics read it.
+/// A quoted text that is valid in both JSON and OpenMetrics.
 struct Quoted<'t>(&'t str);
 
 impl Display for Quoted<'_> {
@@ -235,7 +236,7 @@ impl Display for Quoted<'_> {
             match letter {
                 '"' | '\\' => write!(out, "\\{letter}")?,
                 '\n' => out.write_str("\\n")?,
-                // JSON has no bare control characters, and no class needs one.
+                // JSON allows no bare control characters, and no class name needs one.
                 _ if letter.is_control() => out.write_char('\u{FFFD}')?,
                 _ => out.write_char(letter)?,
             }

@@ -1,9 +1,9 @@
-//! Which of the dumps that are there are too many.
+//! Chooses the dumps to remove.
 
 use std::cmp::Reverse;
 use std::time::SystemTime;
 
-/// How much is kept.
+/// The limits on the dumps that are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Most {
     /// Most files; `None` for any number.
@@ -13,16 +13,16 @@ pub struct Most {
 }
 
 impl Most {
-    /// Whether all is kept.
+    /// Whether there is no limit.
     pub fn is_all(&self) -> bool {
         self.files.is_none() && self.bytes.is_none()
     }
 }
 
-/// A file that may be too many.
+/// A file that may have to be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept<T> {
-    /// What it is.
+    /// Its identity.
     pub file: T,
     /// Its size.
     pub bytes: u64,
@@ -30,8 +30,9 @@ pub struct Kept<T> {
     pub written: SystemTime,
 }
 
-/// The files that are too many, the oldest of all. The one that was written `last` always stays, whatever the times of the
-/// others are: a time in the future is that of a clock which was set back, and counts as `now`.
+/// The files beyond the limits, the oldest first. The file written `last` is always kept, whatever
+/// the times of the others: a time in the future comes from a clock that was set back, and counts
+/// as `now`.
 pub fn surplus<T: PartialEq>(
     mut files: Vec<Kept<T>>,
     most: Most,
@@ -68,7 +69,7 @@ mod tests {
         sizes.iter().enumerate().map(file).collect()
     }
 
-    /// Those that are too many, where the last one is the newest.
+    /// The indexes of the files beyond the limits. The last file is the newest.
     fn too_many(sizes: &[u64], most: Most) -> Vec<usize> {
         let last = sizes.len().saturating_sub(1);
         surplus(files(sizes), most, &last, SystemTime::now())
@@ -82,7 +83,7 @@ mod tests {
         assert_eq!(too_many(&sizes, most(Some(3), None)), [0]);
         assert_eq!(too_many(&sizes, most(None, Some(14))), [1, 0]);
         assert_eq!(too_many(&sizes, most(Some(1), Some(14))), [2, 1, 0]);
-        // One that is too large by itself.
+        // A single file that is too large.
         assert_eq!(too_many(&[1, 100], most(Some(0), Some(14))), [0]);
         assert!(too_many(&[], most(Some(1), None)).is_empty());
     }
@@ -90,7 +91,7 @@ mod tests {
     #[test]
     fn what_was_just_written_stays_whatever_the_times_say() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(2);
-        // Numbers 3 to 5 are of the future.
+        // Numbers 3 to 5 have times in the future.
         let gone = |most_files, last| {
             let most = Most {
                 files: Some(most_files),

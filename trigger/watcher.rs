@@ -1,52 +1,52 @@
-//! The watcher: takes readings, and tells when a dump is due and why.
+//! Evaluates readings, and returns the cause of a dump that is due.
 //!
-//! A condition that holds causes one dump. It may cause another once it has not held in between. If there was no dump,
-//! it is due again after the rest.
+//! A condition that holds causes one dump. It can cause another after it has not held in between.
+//! If the dump failed, it is due again after the cooldown.
 
 use crate::growth::Growth;
 use crate::Condition;
 use std::fmt;
 use std::time::Duration;
 
-/// What is in use after a collection.
+/// The heap's use after a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeapUse {
     /// Bytes in use.
     pub used: u64,
-    /// The most that the heap may have.
+    /// The largest size of the heap.
     pub most: u64,
 }
 
-/// What the process has of the memory that it may have.
+/// The memory of the process and its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResidentUse {
     /// Bytes of the process.
     pub used: u64,
-    /// The most that it may have.
+    /// The limit.
     pub most: u64,
 }
 
-/// What was found at a moment.
+/// The measurements at a moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reading {
     /// Time since the start.
     pub at: Duration,
-    /// The heap after a collection; `None` if there was none since the last reading.
+    /// The heap's use after a collection; `None` if there was none since the last reading.
     pub heap: Option<HeapUse>,
-    /// The memory of the process; `None` if the system does not tell.
+    /// The memory of the process; `None` if the system does not report it.
     pub resident: Option<ResidentUse>,
 }
 
-/// How often conditions may cause dumps.
+/// Limits on the dumps that conditions cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The rest after a dump, in which no condition but a timer causes another.
+    /// The time after a dump in which only a timer can cause another.
     pub cooldown: Duration,
     /// Most attempts; `None` for any number.
     pub most: Option<u32>,
 }
 
-/// Why a dump is made: `heap>90%x3: …`.
+/// The cause of a dump: `heap>90%x3: …`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
     condition: Condition,
@@ -59,15 +59,15 @@ impl fmt::Display for Cause {
     }
 }
 
-/// A condition, and what is known of it.
+/// A condition and its state.
 #[derive(Clone, Debug)]
 struct Rule {
     condition: Condition,
-    /// Why it holds; `None` if it does not.
+    /// The reason why it holds; `None` if it does not.
     holds: Option<String>,
     /// Whether it has caused its dump.
     is_done: bool,
-    /// Collections in a row that found too much in use.
+    /// Number of consecutive collections after which too much was in use.
     in_a_row: u32,
     growth: Option<Growth>,
     /// When the timer is due.
@@ -93,7 +93,7 @@ impl Rule {
 
     fn take(&mut self, reading: &Reading) {
         match self.condition {
-            // The JVM tells of it by an event.
+            // The JVM reports OutOfMemoryErrors; nothing to watch.
             Condition::OutOfMemory => {}
             Condition::Heap { percent, in_a_row } => {
                 if let Some(heap) = reading.heap {
@@ -123,7 +123,7 @@ impl Rule {
             }
             Condition::Every(time) => {
                 if reading.at >= self.due {
-                    // Each time is a cause of its own, and waits for its dump.
+                    // Each time is a cause of its own, and needs its own dump.
                     self.is_done = false;
                     self.holds = Some("the time has come".to_owned());
                 }
@@ -181,7 +181,7 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Watches these.
+    /// A watcher for these conditions.
     pub fn new(conditions: &[Condition], limits: Limits) -> Self {
         Self {
             rules: conditions.iter().copied().map(Rule::new).collect(),
@@ -191,7 +191,7 @@ impl Watcher {
         }
     }
 
-    /// Takes a reading. The answer is the cause of a dump that is due now: make it, and tell by
+    /// Evaluates a reading. Returns the cause of a dump that is due now: make it, then call
     /// [`Watcher::note_dump`].
     pub fn take(&mut self, reading: &Reading) -> Option<Cause> {
         for rule in &mut self.rules {
@@ -211,7 +211,7 @@ impl Watcher {
         })
     }
 
-    /// The dump of this cause has ended at this moment; `is_made` if there is one.
+    /// Records that the dump for this cause has ended; `is_made` if it succeeded.
     pub fn note_dump(&mut self, cause: &Cause, at: Duration, is_made: bool) {
         self.attempts = self.attempts.saturating_add(1);
         for rule in &mut self.rules {
@@ -222,7 +222,7 @@ impl Watcher {
         self.rest(at);
     }
 
-    /// A dump that others have asked for has ended: no other is needed soon.
+    /// Records that a dump by request has ended: no other is needed soon.
     pub fn rest(&mut self, at: Duration) {
         self.rests_until = self
             .rests_until
@@ -271,7 +271,7 @@ mod tests {
         for used in [high, high, low, high, high] {
             assert_eq!(watcher.take(&heap(0, used)), None);
         }
-        // No collection, no news.
+        // Without a collection nothing changes.
         assert_eq!(watcher.take(&resident(0, 100)), None);
         let cause = watcher.take(&heap(0, high)).unwrap();
         assert_eq!(
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(cause.to_string(), "every=2m: the time has come");
         watcher.note_dump(&cause, Duration::from_secs(120), true);
         assert_eq!(watcher.take(&resident(3, 90)), None);
-        // Two were missed: one is made.
+        // Two were missed, one is made.
         let late = watcher.take(&resident(9, 0)).unwrap();
         watcher.note_dump(&late, Duration::from_secs(540), true);
         assert_eq!(watcher.take(&resident(9, 0)), None);
@@ -355,7 +355,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is read, and whether dumps are made or not.
+        /// Holds for all readings, whether dumps succeed or not.
         #[test]
         fn dumps_are_bounded_and_rest(
             steps in prop::collection::vec((0u64..400, 0u64..101, any::<bool>()), 0..200),

@@ -25,7 +25,8 @@ impl Floor {
     }
 }
 
-/// Bytes that this user can still write where this file or folder is; `None` if the system does not report them.
+/// Bytes that this user can still write where this file or folder is; `None` if the system does not
+/// report them.
 pub(crate) fn free_bytes(place: &File) -> Option<u64> {
     let found = rustix::fs::fstatvfs(place.as_fd()).ok()?;
     Some(found.f_bavail.saturating_mul(found.f_frsize))

@@ -121,7 +121,8 @@ impl RawFile {
         }
     }
 
-    /// Gives the blocks of a part back, which reads as zeros then. Nothing happens on a file system that cannot.
+    /// Gives the blocks of a part back, which reads as zeros then. Nothing happens on a file system
+    /// that cannot.
     pub fn give_back(&self, from: u64, bytes: u64) {
         let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         let _ = fallocate(&self.0, hole, from, bytes);

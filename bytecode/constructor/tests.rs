@@ -13,7 +13,8 @@ fn arguments_are_counted() {
     assert_eq!(argument_count(b"([[ILjava/lang/String;[LFoo;Z)V"), 4);
 }
 
-/// Rewrites a constructor. In its code, 0 is the `<init>` of the superclass and 1 that of another class.
+/// Rewrites a constructor. In its code, 0 is the `<init>` of the superclass and 1 that of another
+/// class.
 fn constructor(version: u16, ops: &[Op], frames: &[u8]) -> Rewritten {
     constructor_with(version, ops, frames, &[])
 }

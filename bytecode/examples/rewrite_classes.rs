@@ -1,9 +1,10 @@
 //! Rewrites the classes in a file to another file, and prints how many and how fast.
 //!
-//! `rewrite_classes FROM TO PLAN`, where PLAN is some of `init`, `arrays`, `calls` and `every` joined by commas: the
-//! fields of `bytecode::Plan`. Both files contain a sequence of classes, each as the length of its name in two bytes,
-//! the name, the length of the class file in four bytes, and the class file; `java.io.DataOutputStream` writes this
-//! format. The tracker class is the last one in TO. With `every` alone nothing is inserted: TO must equal FROM.
+//! `rewrite_classes FROM TO PLAN`, where PLAN is some of `init`, `arrays`, `calls` and `every`
+//! joined by commas: the fields of `bytecode::Plan`. Both files contain a sequence of classes, each
+//! as the length of its name in two bytes, the name, the length of the class file in four bytes,
+//! and the class file; `java.io.DataOutputStream` writes this format. The tracker class is the last
+//! one in TO. With `every` alone nothing is inserted: TO must equal FROM.
 // A tool for developers and for java-tests/, so it may print.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 

@@ -1,4 +1,4 @@
-//! Methods with something special.
+//! Methods with special roles.
 // Numbers in tests are small.
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
@@ -121,8 +121,8 @@ fn the_constructor_of_object_reports_the_object_and_then_its_end() {
     let mut class = ClassBuilder::object();
     class.method("<init>", "()V", &code);
     let result = rewritten(&class.finish(), &plan);
-    // No constructor needs to be called first, so everything is covered: idiv, 4 and 5 bytes before the return,
-    // the return.
+    // No constructor needs to be called first, so everything is covered: idiv, 4 and 5 bytes before
+    // the return, the return.
     assert_eq!(covered(&result), [(ENTRY, ENTRY + 1 + 4 + 5 + 1)]);
     let bytes = result.bytes.unwrap();
     let expected = [

@@ -1,4 +1,5 @@
-//! Fuzzes what the texts of a dump tell of its JVM: what is taken can be told again, and secrets lie in the text.
+//! Fuzzes the facts about the JVM in a dump's texts: parsed facts can be written again, and secrets
+//! lie within the text.
 #![no_main]
 
 use format::JvmFacts;

@@ -1,4 +1,5 @@
-//! Fuzzes the protocol of `hprof mcp` with arbitrary lines: each is answered at most once, by JSON that the protocol knows.
+//! Fuzzes the protocol of `hprof mcp` with arbitrary lines: each is answered at most once, by JSON
+//! that is valid in the protocol.
 #![no_main]
 #![allow(dead_code)]
 

@@ -1,4 +1,5 @@
-//! Fuzzes `hprof redact` with arbitrary files: a copy of the same length or an error, and no text that is no name.
+//! Fuzzes `hprof redact` with arbitrary files: the result is a copy of the same length or an error,
+//! and the copy contains no text except names.
 #![no_main]
 
 use format::redaction::{FieldPatterns, Redacted, Redaction};

@@ -1,5 +1,5 @@
-//! Fuzzes the reading of a forked copy with damaged heaps: each is rejected or read to its end, and nothing
-//! panics.
+//! Fuzzes the reading of a forked copy with damaged heaps: each is rejected or read to its end, and
+//! nothing panics.
 #![no_main]
 
 use format::BasicType;
@@ -13,8 +13,8 @@ use snapshot::walk::{Batch, MarkOnly, Walker, Work};
 use snapshot::Snapshot;
 use writer::Segments;
 
-/// Start address of the walk's heap: so low that no address that is mistaken for a length makes an array
-/// long.
+/// Start address of the walk's heap: so low that an address mistaken for a length does not make a
+/// long array.
 const START: u64 = 0x1000;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
@@ -67,7 +67,8 @@ fn plan(kind: u8) -> Plan {
     }
 }
 
-/// Marks and encodes a heap of these words. Every second one in the middle is an address in the heap.
+/// Marks and encodes a heap of these words. Every second one in the middle is an address in the
+/// heap.
 fn walk_and_encode(bytes: &[u8]) {
     let count = bytes.len() as u64 / 2;
     let word = |pair: &[u8]| match u64::from(u16::from_le_bytes([pair[0], pair[1]])) {

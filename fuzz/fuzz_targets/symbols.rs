@@ -12,7 +12,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Some(symbols) = LibrarySymbols::parse(Cursor::new(bytes), MOST_BYTES) else {
         return;
     };
-    // Functions and names as they are kept: at most twice what the file has of them.
+    // Functions and names as they are stored: at most twice the size in the file.
     assert!(symbols.bytes() <= 2 * MOST_BYTES);
     for offset in (0..bytes.len() as u64).step_by(16).take(1 << 12) {
         if let Some(name) = symbols.function_at(offset) {

@@ -7,7 +7,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         utc_offset_seconds: 0,
         budget: reader::Budget::new(64 << 20),
     };
-    // Text or an error, but an end.
+    // Returns text or an error, and terminates.
     let _ = text::transcribe(
         &mut || reader::unpacked(bytes),
         &settings,

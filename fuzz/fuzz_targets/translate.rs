@@ -1,4 +1,5 @@
-//! Fuzzes the translation of HotSpot's own dump with arbitrary files: each ends in an error and no file, or in a whole dump.
+//! Fuzzes the translation of HotSpot's own dump with arbitrary files: each ends in an error without
+//! a file, or in a complete dump.
 #![no_main]
 
 use reader::{summarize, DumpReader};
@@ -7,7 +8,7 @@ use tables::{ObjectTable, Tables, TraceId};
 use translation::{translate, Knowledge, Known, Settings, Surroundings, ThreadNames};
 use writer::{DumpFile, Target};
 
-/// Bytes of a reference that may lead to something known.
+/// Bytes of a reference that may lead to a known object.
 const REFERENCE_BYTES: usize = 8;
 
 struct InMemory<'b>(&'b [u8]);
@@ -19,7 +20,7 @@ impl Surroundings for InMemory<'_> {
 }
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    // What is no part of the file stands behind it, so that any dump is a seed.
+    // The other inputs are appended to the file, so that any dump is a seed.
     let Some((bytes, reference)) = bytes.split_last_chunk::<REFERENCE_BYTES>() else {
         return;
     };

@@ -1,4 +1,4 @@
-//! What becomes zeros and stars, and that nothing else changes.
+//! Values become zeros and stars as configured, and nothing else changes.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -29,7 +29,7 @@ fn try_redact(dump: &[u8], redaction: &Redaction) -> Result<(Vec<u8>, Redacted),
     Ok((out, told))
 }
 
-/// The copy, and the bytes of the dump that are no longer there.
+/// The copy, and the bytes of the dump that were replaced.
 fn redacted(dump: &[u8], redaction: &Redaction) -> (Vec<u8>, Vec<u8>) {
     let (copy, _) = try_redact(dump, redaction).unwrap();
     assert_eq!(copy.len(), dump.len());
@@ -37,12 +37,12 @@ fn redacted(dump: &[u8], redaction: &Redaction) -> (Vec<u8>, Vec<u8>) {
     (copy.clone(), changed.map(|(old, _)| *old).collect())
 }
 
-/// The bytes that no longer stand in the sample, in its order.
+/// The replaced bytes of the sample, in order.
 fn gone(word: &str, keep: &str, drop: &str) -> Vec<u8> {
     redacted(&Sample::new().bytes(), &redaction(word, keep, drop)).1
 }
 
-/// The static field and the two of the leaf, in the order of the file; the array of flags; the letters.
+/// The static field and the two of the leaf, in file order; the array of flags; the letters.
 const STATIC: &[u8] = &[1];
 const LEAF_FIELDS: &[u8] = &[42, 1];
 const FLAG_BYTES: &[u8] = &[1, 1];
@@ -92,7 +92,7 @@ fn the_host_goes_and_the_sizes_stay() {
             "{word}"
         );
     }
-    // What only looks like sizes is a text like others.
+    // A text that only looks like sizes is redacted like others.
     assert_eq!(
         (
             count(&gone("strings"), b"secret"),
@@ -196,7 +196,7 @@ fn what_is_not_whole_is_refused() {
     let all = redaction("all", "", "");
     let mut head = Sample::new();
     head.records.truncate(head.at(0x1C, 0));
-    // Before the heap begins, a file may end behind any record.
+    // Before the heap starts, a file may end after any record.
     for end in head.bytes().len() + 1..dump.len() {
         let refused = try_redact(&dump[..end], &all);
         let is_refused = matches!(

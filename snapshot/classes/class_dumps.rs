@@ -48,7 +48,7 @@ impl ClassReferences {
     }
 }
 
-/// Makes the CLASS DUMP of every class of a snapshot.
+/// Writes the CLASS DUMP of every class of a snapshot.
 #[derive(Debug)]
 pub struct ClassDumps<'d, M = ProcessMemory> {
     /// The heap.
@@ -63,9 +63,9 @@ pub struct ClassDumps<'d, M = ProcessMemory> {
     pub references: &'d MirrorReferences,
     /// Names for references that have no field name of their own.
     pub names: Names,
-    /// How to find a class's resolved references; `None` if the JVM does not say.
+    /// Offsets for finding a class's resolved references; `None` if the JVM does not reveal them.
     pub resolved: Option<ResolvedReferences>,
-    /// Offset in a mirror of the number of static references; `None` if the JVM does not say.
+    /// Offset in a mirror of the number of static references; `None` if the JVM does not reveal it.
     pub static_reference_count: Option<u64>,
     /// Offset in a mirror at which static fields start.
     pub static_fields: u64,
@@ -103,8 +103,8 @@ impl<M: Memory> ClassDumps<'_, M> {
         let (mut signers, mut protection_domain) = (None, None);
         let mut statics = self.statics(class, &row)?;
         for (role, target) in self.mirror_references(class.mirror) {
-            // Module and package names are shared by many classes: it is enough that one class of the same loader
-            // (which keeps all its classes alive) refers to them.
+            // Many classes share module and package names: it is enough that one class of the same
+            // loader (which keeps all its classes alive) refers to them.
             if let Role::Extra(name) = role {
                 if !held.contains(&(row.loader, target)) {
                     statics.push(reference(name, target));
@@ -159,8 +159,8 @@ impl<M: Memory> ClassDumps<'_, M> {
         Ok(())
     }
 
-    /// Whether the class is hidden, so that its loader may not keep it alive. The names of hidden classes end in a
-    /// number after a dot (after a slash up to JDK 14).
+    /// Whether the class is hidden, so that its loader may not keep it alive. The names of hidden
+    /// classes end in a number after a dot (after a slash up to JDK 14).
     fn is_hidden(&self, row: &ClassRow) -> bool {
         let signature = self.tables.strings.get(row.signature).unwrap_or_default();
         let last = signature
@@ -170,7 +170,8 @@ impl<M: Memory> ClassDumps<'_, M> {
             .is_some_and(u8::is_ascii_digit)
     }
 
-    /// For an array class, the mirror of its innermost element class; for other classes, their own mirror.
+    /// For an array class, the mirror of its innermost element class; for other classes, their own
+    /// mirror.
     fn element_mirror(&self, mirror: u64) -> u64 {
         let mut element = mirror;
         // An array has at most 255 dimensions.
@@ -237,7 +238,8 @@ impl<M: Memory> ClassDumps<'_, M> {
         Ok(statics)
     }
 
-    /// The static references of a class that is not linked. JVMTI does not report the fields of such a class.
+    /// The static references of a class that is not linked. JVMTI does not report the fields of
+    /// such a class.
     fn unlinked_statics(&self, class: &Class, row: &ClassRow) -> Vec<u64> {
         /// A class file cannot declare this many static references.
         const MOST: u32 = 1 << 16;
@@ -262,7 +264,8 @@ impl<M: Memory> ClassDumps<'_, M> {
             .collect()
     }
 
-    /// The array of the class's resolved constants; `None` if it has none, or if the JVM does not say where it is.
+    /// The array of the class's resolved constants; `None` if it has none, or if the JVM does not
+    /// reveal its position.
     fn resolved_references(&self, class: &Class) -> Option<u64> {
         let offsets = self.resolved?;
         if matches!(class.shape, Shape::ObjectArray | Shape::PrimitiveArray(_)) {
@@ -324,7 +327,7 @@ mod tests {
     use crate::memory::BufferMemory;
     use tables::{Field, StringId};
 
-    /// Numbers of the classes; class words are one more.
+    /// Numbers of the classes; the class word is the number plus one.
     const CLASS: usize = 0;
     const THING: usize = 1;
     const THINGS: usize = 2;
@@ -340,7 +343,8 @@ mod tests {
         "LUnlinked;",
     ];
 
-    /// Words of a mirror: header, component type, signers, `Klass`, number of static references, module, static fields.
+    /// Words of a mirror: header, component type, signers, `Klass`, number of static references,
+    /// module, static fields.
     const MIRROR_WORDS: usize = 10;
     const COMPONENT: usize = 2;
     const SIGNERS: usize = 3;
@@ -348,7 +352,8 @@ mod tests {
     const COUNT: usize = 5;
     const MODULE: usize = 6;
     const STATICS: usize = 7;
-    /// Behind the mirrors: the `Klass` of `Thing`, its constants and their cache, a slot, the ids of its static fields.
+    /// After the mirrors: the `Klass` of `Thing`, its constants and their cache, a slot, the ids of
+    /// its static fields.
     const THING_KLASS: usize = SIGNATURES.len() * MIRROR_WORDS;
     const CONSTANTS: usize = THING_KLASS + 2;
     const CACHE: usize = CONSTANTS + 2;
@@ -431,7 +436,7 @@ mod tests {
             snapshot
         }
 
-        /// What `body` finds out about this heap.
+        /// The result of `body` for this heap.
         fn look<R>(&self, body: impl FnOnce(&ClassDumps<'_, BufferMemory<'_>>) -> R) -> R {
             let (tables, facts) = described(self);
             let snapshot = self.snapshot();
@@ -467,7 +472,8 @@ mod tests {
         ClassId::from_index(class).expect("an id")
     }
 
-    /// Rows and facts: mirrors declare three references, `Thing` a static reference and a static number.
+    /// Rows and facts: mirrors declare three references, `Thing` a static reference and a static
+    /// number.
     fn described(heap: &Heap) -> (Tables, ClassFacts) {
         let (tables, mut facts) = (Tables::new(), ClassFacts::new(id(CLASS)));
         let intern = |text: &str| tables.strings.intern(text.as_bytes());
@@ -532,7 +538,7 @@ mod tests {
     #[test]
     fn an_array_class_leads_to_its_innermost_elements() {
         let mut heap = Heap::new();
-        // What other classes have there is their lock.
+        // In other classes this field holds the lock.
         heap.0[THING * MIRROR_WORDS + COMPONENT] = heap.mirror(INTS);
         heap.look(|dumps| {
             let thing = heap.mirror(THING);
@@ -555,7 +561,7 @@ mod tests {
         let array = heap.at(ARRAY);
         assert_eq!(found(&heap, Some(RESOLVED), THING), Some(array));
         assert_eq!(found(&heap, None, THING), None);
-        // Without a cache, as on 8, the constants have the slot themselves.
+        // Without a cache, as in JDK 8, the constants contain the slot themselves.
         heap.0[CONSTANTS] = heap.at(SLOT);
         let without_cache = ResolvedReferences {
             cache: None,
@@ -566,7 +572,7 @@ mod tests {
             heap.0[class * MIRROR_WORDS + KLASS] = heap.at(THING_KLASS);
             assert_eq!(found(&heap, Some(RESOLVED), class), None);
         }
-        // An address between two words that has the array's class word behind it.
+        // An address between two words, followed by the array's class word.
         heap.0[ARRAY + 2] = (THINGS as u64 + 1) << 32;
         for not_an_array in [heap.at(NUMBERS), heap.at(ARRAY) + 12, 0] {
             heap.0[SLOT] = not_an_array;
@@ -594,12 +600,12 @@ mod tests {
         heap.0[unlinked + COUNT] = 1;
         assert_eq!(found(&heap, UNLINKED), [heap.at(ARRAY)]);
         heap.0[unlinked + COUNT] = 3;
-        // The third is no object.
+        // The third value is not an object.
         heap.0[unlinked + STATICS + 2] = heap.at(ARRAY) + 4;
         assert_eq!(found(&heap, UNLINKED), [heap.at(ARRAY), heap.at(NUMBERS)]);
         heap.0[unlinked + COUNT] = (1 << 16) + 1;
         assert_eq!(found(&heap, UNLINKED), []);
-        // Those of a linked class are declared.
+        // The static references of a linked class are declared.
         heap.0[THING * MIRROR_WORDS + COUNT] = 1;
         assert_eq!(found(&heap, THING), []);
         heap.look(|dumps| {
@@ -643,13 +649,14 @@ mod tests {
             .expect("written");
         assert!(segments.finish().is_ok());
         assert!(!bytes.lock().expect("no panic").is_empty());
-        // Its signers, a static field and the resolved constants are all the same array; then there is its module.
+        // Its signers, a static field and the resolved constants are all the same array; the other
+        // object is its module.
         let held = starts.of(|mirror| mirror == heap.mirror(THING));
         assert_eq!(held, HashSet::from([heap.at(ARRAY), heap.at(NUMBERS)]));
         // An array class has the signers of its elements.
         let held = starts.of(|mirror| mirror == heap.mirror(ROWS_OF_THINGS));
         assert_eq!(held, HashSet::from([heap.at(ARRAY)]));
-        // The first class of a loader holds what all of them share.
+        // The first class of a loader refers to what all of them share.
         assert!(starts.of(|mirror| mirror == heap.mirror(INTS)).is_empty());
         let mirrors = (0..SIGNATURES.len()).map(|class| heap.mirror(class));
         let objects = starts.into_objects();

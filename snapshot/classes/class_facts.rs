@@ -1,9 +1,10 @@
-//! Class facts: what the JVM says about its classes, as plain numbers that can be read without a JVM.
+//! Facts about classes: what JVMTI and JNI report, as plain numbers that can be read without a JVM.
 
 use crate::memory::Memory;
 use tables::ClassId;
 
-/// The address of a slot that holds an object's address. A JNI reference on HotSpot is such an address.
+/// The address of a slot that holds an object's address. A JNI reference on HotSpot is such an
+/// address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot(u64);
 
@@ -24,8 +25,8 @@ impl Slot {
     }
 }
 
-/// The bits of a JNI field ID. HotSpot encodes the field's offset in them, or makes them the address of a
-/// structure that has the offset.
+/// The bits of a JNI field ID. HotSpot encodes the field's offset in them, or they are the address
+/// of a structure that contains the offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldId(u64);
 
@@ -41,7 +42,7 @@ impl FieldId {
     }
 }
 
-/// What the JVM says about its classes, in the order of their [`ClassId`]s.
+/// The facts about all classes, in the order of their [`ClassId`]s.
 #[derive(Debug)]
 pub struct ClassFacts {
     class_class: ClassId,
@@ -63,8 +64,8 @@ impl ClassFacts {
         }
     }
 
-    /// Adds the next class: the slot of its mirror, and the ids of its own fields in the order of its row's
-    /// fields (none if the class is not linked).
+    /// Adds the next class: the slot of its mirror, and the ids of its own fields in the order of
+    /// its row's fields (none if the class is not linked).
     pub fn push(&mut self, mirror: Slot, field_ids: impl Iterator<Item = FieldId>) {
         self.slots.push(mirror);
         self.field_ids.extend(field_ids);
@@ -76,7 +77,8 @@ impl ClassFacts {
         &self.slots
     }
 
-    /// The ids of a class's own fields, in the order of its row's fields; none if the class is not linked.
+    /// The ids of a class's own fields, in the order of its row's fields; none if the class is not
+    /// linked.
     pub fn field_ids(&self, class: ClassId) -> &[FieldId] {
         let before = class.index().checked_sub(1);
         let start = before.map_or(Some(0), |before| self.ends.get(before).copied());
@@ -93,16 +95,17 @@ impl ClassFacts {
     }
 }
 
-/// Offsets on the path from a `Klass` to its resolved references (call sites, method handles, strings).
+/// Offsets on the path from a `Klass` to its resolved references (call sites, method handles,
+/// strings).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResolvedReferences {
-    /// Of the constant pool, in `InstanceKlass`.
+    /// Offset of the constant pool in `InstanceKlass`.
     pub constants: u64,
-    /// Of the cache, in `ConstantPool`. `None` up to JDK 8, where `ConstantPool` itself has the resolved
-    /// references.
+    /// Offset of the cache in `ConstantPool`. `None` up to JDK 8, where `ConstantPool` itself
+    /// contains the resolved references.
     pub cache: Option<u64>,
-    /// Of the resolved references, in `ConstantPoolCache` or `ConstantPool`: the address of a slot with the
-    /// array's address.
+    /// Offset of the resolved references in `ConstantPoolCache` or `ConstantPool`: the address of a
+    /// slot that contains the array's address.
     pub resolved_references: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Maps a class word to what the file needs to know about an object: fields, offsets, references.
+//! Maps a class word to the facts that the file needs about an object: fields, offsets, references.
 
 use crate::classes::{ClassFacts, Slot};
 use crate::encode::FieldCopy;
@@ -23,7 +23,7 @@ pub enum Shape {
         references: Vec<u32>,
         /// Offsets of the fields declared as arrays of a primitive type.
         primitive_arrays: Vec<u32>,
-        /// Bytes in the heap, as far as the known fields reach.
+        /// Bytes in the heap up to the end of the last known field.
         heap_bytes: u32,
     },
     /// An array of references.
@@ -34,12 +34,12 @@ pub enum Shape {
     Unknown,
 }
 
-/// A reference field of instances that decides over the elements of the array to which it leads.
+/// A reference field of instances that decides whether the elements of its array are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deciding {
     /// Its offset.
     pub offset: u32,
-    /// What it decides.
+    /// Its decision.
     pub decision: Decision,
 }
 
@@ -59,7 +59,7 @@ pub struct Descriptions {
 }
 
 impl Descriptions {
-    /// Describes the classes. `values` says which values the file has.
+    /// Describes the classes. `values` determines which values the file contains.
     pub fn of(facts: &ClassFacts, tables: &Tables, layout: &ObjectLayout, values: &Values) -> Self {
         let copy = |class: &ClassRow, field: &Field, offset| {
             let is_kept = values.has_field(tables, class, field);
@@ -141,7 +141,7 @@ fn instance_shape(
     })
 }
 
-/// The fields of a class's instances, inherited ones as well, that decide over arrays.
+/// The fields of a class's instances, including inherited ones, that decide about arrays.
 fn deciding(class: ClassId, facts: &ClassFacts, tables: &Tables, values: &Values) -> Vec<Deciding> {
     let mut found = Vec::new();
     if !values.are_decided() {
@@ -176,7 +176,7 @@ pub struct Class {
     pub shape: Shape,
     /// Whether it is `java.lang.Class`, so that most of its instances are mirrors.
     pub is_class_class: bool,
-    /// The fields of its instances that decide over arrays.
+    /// The fields of its instances that decide about arrays.
     pub deciding: Vec<Deciding>,
 }
 
@@ -222,7 +222,7 @@ impl ClassMap {
         map
     }
 
-    /// Inserts the class that is pushed next.
+    /// Inserts the class that will be pushed next.
     fn insert(&mut self, word: u64) {
         let place = u32::try_from(self.classes.len()).unwrap_or(FREE);
         let mask = self.slots.len() - 1;
@@ -236,7 +236,7 @@ impl ClassMap {
         }
     }
 
-    /// The class with this class word; `None` if the catalogue does not know it.
+    /// The class with this class word; `None` if the catalogue does not contain it.
     #[inline]
     pub fn get(&self, word: u64) -> Option<&Class> {
         let mask = self.slots.len() - 1;
@@ -299,7 +299,7 @@ impl ClassMap {
         self
     }
 
-    /// Makes these fields of a class decide over arrays.
+    /// Makes these fields of a class decide about arrays.
     #[cfg(test)]
     pub(crate) fn with_deciding(mut self, of: usize, deciding: Vec<Deciding>) -> Self {
         if let Some(class) = self.classes.get_mut(of) {
@@ -410,7 +410,7 @@ mod tests {
         classes
     }
 
-    /// A heap with slots, the mirrors behind them, and in each mirror the address of its class.
+    /// A heap with slots, followed by the mirrors, each with the address of its class.
     fn heap(classes: usize) -> Vec<u8> {
         let count = classes as u64;
         let slots = (0..32).map(|number| {

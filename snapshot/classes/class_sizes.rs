@@ -1,4 +1,5 @@
-//! HotSpot's own word for the sizes of a class: of its instances, and of its mirror with the static fields.
+//! The sizes that HotSpot stores for a class: of its instances, and of its mirror with the static
+//! fields.
 
 use crate::memory::Memory;
 use crate::Snapshot;
@@ -8,17 +9,17 @@ use tables::ClassId;
 /// Mirrors have fewer words than this.
 const MIRROR_WORDS_END: u32 = 1 << 20;
 
-/// Where HotSpot has the sizes.
+/// The positions of these sizes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SizePlaces {
-    /// Offset in a `Klass` of the size of its instances; `None` if the JVM does not tell.
+    /// Offset in a `Klass` of the size of its instances; `None` if the JVM does not reveal it.
     pub in_klass: Option<u64>,
-    /// Offset in a mirror of its own size in words; `None` if the JVM does not tell.
+    /// Offset in a mirror of its own size in words; `None` if the JVM does not reveal it.
     pub in_mirror: Option<u64>,
 }
 
 impl SizePlaces {
-    /// The sizes of all classes; nothing if the JVM does not tell those of instances.
+    /// The sizes of all classes; empty if the offset for instances is unknown.
     pub fn all<M: Memory>(self, snapshot: &Snapshot<M>) -> Vec<(ClassId, ClassUnits)> {
         if self.in_klass.is_none() {
             return Vec::new();
@@ -33,8 +34,8 @@ impl SizePlaces {
             .collect()
     }
 
-    /// The size of this class's instances, in bytes. HotSpot's word tells it if it is positive; the lowest bits tell how they are
-    /// allocated. Arrays have a negative one.
+    /// The size of this class's instances, in bytes. HotSpot's word is the size if it is positive;
+    /// its lowest bits encode how instances are allocated. Arrays have a negative word.
     pub(crate) fn instance_bytes<M: Memory>(
         self,
         snapshot: &Snapshot<M>,
@@ -74,7 +75,8 @@ mod tests {
         in_mirror: Some(16),
     };
 
-    /// A mirror with the address of its `Klass` and its own size, and that `Klass` with the word for the size of instances.
+    /// A mirror that contains the address of its `Klass` and its own size, and that `Klass`, which
+    /// contains the word for the size of instances.
     fn with_snapshot<R>(
         layout_word: u32,
         mirror_words: u32,

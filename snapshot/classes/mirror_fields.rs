@@ -1,8 +1,10 @@
-//! What a mirror (an instance of `java.lang.Class`) holds besides the class's static fields.
+//! The references in a mirror (an instance of `java.lang.Class`) other than the class's static
+//! fields.
 //!
-//! A CLASS DUMP has places for the loader, the signers and the protection domain. Everything else becomes a static
-//! field with a name in angle brackets, as HotSpot's own dumps do with `<resolved_references>` and `<init_lock>`.
-//! Without it, objects held only by a mirror would look unreachable.
+//! A CLASS DUMP has fields for the loader, the signers and the protection domain. Every other
+//! reference becomes a static field with a name in angle brackets, as HotSpot's own dumps do with
+//! `<resolved_references>` and `<init_lock>`. Without it, objects held only by a mirror would look
+//! unreachable.
 
 use crate::classes::{ClassMap, FieldId};
 use crate::layout::{instance_offset, ObjectLayout};
@@ -17,8 +19,8 @@ use tables::{ClassId, StringId, Tables};
 pub enum Role {
     /// The class's loader, or an array's element class. The tables already have both.
     Known,
-    /// For an array class, its element class. For other classes, from JDK 9 on, the lock that threads hold while
-    /// they initialise the class: HotSpot uses the same field for both.
+    /// For an array class, its element class. For other classes, from JDK 9 on, the lock that
+    /// threads hold while they initialise the class: HotSpot uses the same field for both.
     ComponentOrInitLock,
     /// Its signers.
     Signers,
@@ -37,7 +39,7 @@ struct Declared {
     role: Option<Role>,
 }
 
-/// The fields of mirrors. Made before the fork.
+/// The fields of mirrors. Created before the fork.
 #[derive(Debug)]
 pub struct MirrorFields {
     declared: Vec<Declared>,
@@ -57,8 +59,8 @@ pub struct Names {
 }
 
 impl MirrorFields {
-    /// Describes the fields of `java.lang.Class` and interns the names that only CLASS DUMPs use. `field_ids` are in
-    /// the order of the row's fields.
+    /// Describes the fields of `java.lang.Class` and interns the names that only CLASS DUMPs use.
+    /// `field_ids` are in the order of the row's fields.
     pub fn of(class: ClassId, field_ids: &[FieldId], tables: &Tables) -> Self {
         let intern = |text: &str| tables.strings.intern(text.as_bytes());
         let names = Names {
@@ -86,7 +88,7 @@ impl MirrorFields {
         Self { declared, names }
     }
 
-    /// All names that only CLASS DUMPs use.
+    /// All names that no record other than CLASS DUMP uses.
     pub fn invented(&self) -> Vec<StringId> {
         let names = self.names;
         let extra = self.declared.iter().filter_map(|field| match field.role {
@@ -134,8 +136,8 @@ pub struct MirrorReferences {
 }
 
 impl MirrorReferences {
-    /// Finds the injected references: places between the declared fields at which every mirror holds null or the
-    /// address of an object. Static fields start at `end`.
+    /// Finds the injected references: the positions between the declared fields at which every
+    /// mirror contains null or the address of an object. Static fields start at `end`.
     pub fn find(
         fields: &MirrorFields,
         end: u64,
@@ -156,7 +158,8 @@ impl MirrorReferences {
                     overlaps(u64::from(field.offset), u64::from(bytes))
                 })
         };
-        // A value that is not a reference may point anywhere, even to unallocated parts of the heap.
+        // A value that is not a reference may point anywhere, even to unallocated parts of the
+        // heap.
         let is_object = |address: u64| {
             marks.covers(address)
                 && mappings.are_readable(address, 16)
@@ -266,7 +269,8 @@ mod tests {
     use crate::Snapshot;
     use tables::{ClassRow, Field};
 
-    /// Signatures of the classes. Their class words are 1, 2 and so on, and each has a mirror of [`MIRROR_WORDS`].
+    /// Signatures of the classes. Their class words are 1, 2 and so on, and each has a mirror of
+    /// [`MIRROR_WORDS`].
     const SIGNATURES: [&str; 6] = [
         "Ljava/lang/Class;",
         "LThing;",
@@ -283,7 +287,8 @@ mod tests {
     const STRING: usize = 4;
     const DOMAIN: usize = 5;
 
-    /// What a mirror declares, by offset. At 40 it has its `Klass`, at 56 a number, and from 64 on injected references.
+    /// The declared fields of a mirror, by offset. At 40 is its `Klass`, at 56 a number, and from
+    /// 64 on are injected references.
     const DECLARED: [(&str, BasicType, u64); 6] = [
         ("classLoader", BasicType::Object, 16),
         ("componentType", BasicType::Object, 24),
@@ -297,10 +302,11 @@ mod tests {
     const ALWAYS_NULL: usize = 9;
     const NUMBER: usize = 7;
     const OF_ONE_MIRROR: usize = 10;
-    /// Where static fields start, in bytes. The word there holds an object, half of it before this end.
+    /// Where static fields start, in bytes. The word there holds an object, half of it before this
+    /// end.
     const END: u64 = 108;
 
-    /// Mirrors, and behind them an object of each class.
+    /// Mirrors, followed by an object of each class.
     struct Heap(Vec<u64>);
 
     impl Heap {
@@ -388,7 +394,7 @@ mod tests {
         )
     }
 
-    /// The references of a mirror, each with its role's name and the class of what it refers to.
+    /// The references of a mirror, each with its role's name and the class of its target.
     fn references(heap: &Heap, class: usize) -> Vec<(String, usize)> {
         let tables = tables();
         let (found, snapshot) = (found(heap, &tables), heap.snapshot());
@@ -427,7 +433,7 @@ mod tests {
         );
         let mut heap = Heap::new();
         let string = heap.object(STRING);
-        // An address between two words that has a class word behind it.
+        // An address between two words, followed by a class word.
         let words = usize::try_from(string - heap.mirror(0)).expect("small") / 8;
         heap.0[words + 2] = (STRING as u64 + 1) << 32;
         let after = heap.object(SIGNATURES.len());
@@ -460,7 +466,7 @@ mod tests {
             ("<source_file>", STRING),
         ];
         assert_eq!(references(&heap, 0), named(&expected));
-        // An array class has the mirror of its elements where others have the lock.
+        // An array class refers to the mirror of its elements in the field of the lock.
         heap.0[3] = heap.mirror(THING);
         let (tables, snapshot) = (tables(), heap.snapshot());
         let component =

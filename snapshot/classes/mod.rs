@@ -1,4 +1,4 @@
-//! What the file says about classes and their instances.
+//! The classes of a snapshot: the layout of their instances, their mirrors and their static fields.
 
 mod class_dumps;
 mod class_facts;

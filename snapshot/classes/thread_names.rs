@@ -1,5 +1,5 @@
-//! Thread names read from the heap, for threads that JVMTI could not be asked about: virtual threads, and threads that
-//! have just started.
+//! Thread names read from the heap, for threads whose names JVMTI cannot report: virtual threads,
+//! and threads that have just started.
 
 use crate::classes::Shape;
 use crate::memory::Memory;
@@ -21,8 +21,8 @@ pub struct NameFields {
 }
 
 impl NameFields {
-    /// Looks the fields up; `None` if this JDK has other fields. `offset(descriptor, name)` returns the offset of an
-    /// instance field of a class of the bootstrap loader.
+    /// Looks the fields up; `None` if this JDK has other fields. `offset(descriptor, name)` returns
+    /// the offset of an instance field of a class of the bootstrap loader.
     pub fn of(offset: impl Fn(&[u8], &[u8]) -> Option<u64>) -> Option<Self> {
         Some(Self {
             name: offset(b"Ljava/lang/Thread;", b"name")?,
@@ -81,7 +81,8 @@ mod tests {
     /// Start of the heap.
     const START: u64 = 0x1000;
 
-    /// The name of a thread that refers to a string, which refers to an array of this class and length.
+    /// The name of a thread that refers to a string, which refers to an array of this class and
+    /// length.
     fn name(class: u64, length: u64, text: u64, coder: Option<u64>) -> Vec<u8> {
         let (string, array) = (START + 32, START + 64);
         // Mark, class, then fields; an array has its length before its elements.

@@ -1,19 +1,19 @@
-//! Which trace allocated an object, for objects that come in the order of their addresses.
+//! Finds the traces that allocated objects, which are looked up in address order.
 
 use tables::TraceId;
 
-/// Where in the sampled objects the next object is looked for.
+/// The index in the sampled objects at which the next lookup starts.
 #[derive(Debug, Default)]
 pub(super) struct Allocated(Option<usize>);
 
 impl Allocated {
-    /// The next object may have any address.
+    /// Allows any address for the next lookup.
     pub(super) fn restart(&mut self) {
         self.0 = None;
     }
 
-    /// The trace that allocated the object at this address, which is not below the last one; `allocated` has those of the
-    /// sampled objects.
+    /// The trace that allocated the object at this address, which must not be below the last one.
+    /// `allocated` lists the sampled objects.
     #[inline]
     pub(super) fn trace(&mut self, allocated: &[(u64, TraceId)], address: u64) -> TraceId {
         let first = || allocated.partition_point(|&(sampled, _)| sampled < address);

@@ -1,4 +1,4 @@
-//! Counting: how many marked objects each class has, and how much of the heap they take.
+//! Counts the marked objects of each class and their bytes in the heap.
 
 use super::encoder::is_mirror;
 use super::graph_encoder::plan;
@@ -10,17 +10,17 @@ use format::UNIT_BYTES;
 use std::sync::atomic::Ordering;
 use writer::GraphClass;
 
-/// The objects of one class.
+/// The count of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClassCount {
-    /// How many there are.
+    /// Number of objects.
     pub instances: u64,
-    /// What they take in the heap.
+    /// Their bytes in the heap.
     pub bytes: u64,
 }
 
 impl ClassCount {
-    /// The counts of several threads together, each by the classes' indexes.
+    /// Sums the counts of several threads, by class index.
     pub fn sum(of_threads: impl IntoIterator<Item = Vec<Self>>) -> Vec<Self> {
         let mut all = of_threads.into_iter();
         let mut sum = all.next().unwrap_or_default();
@@ -39,13 +39,13 @@ impl ClassCount {
 pub struct ClassCounter<'s, M = ProcessMemory> {
     snapshot: &'s Snapshot<M>,
     sizes: SizeFacts,
-    /// By the classes' indexes.
+    /// The classes as far as they have been met, by class index.
     kinds: Vec<Option<GraphClass>>,
     counts: Vec<ClassCount>,
 }
 
 impl<'s, M: Memory> ClassCounter<'s, M> {
-    /// Counts nothing yet.
+    /// A counter without counts.
     pub fn new(snapshot: &'s Snapshot<M>, sizes: SizeFacts) -> Self {
         let classes = snapshot.classes.index_end();
         let mut kinds = Vec::new();
@@ -58,8 +58,8 @@ impl<'s, M: Memory> ClassCounter<'s, M> {
         }
     }
 
-    /// Counts part after part until none is left; an error ends the work for all. The counts are by the classes'
-    /// indexes.
+    /// Counts parts until none is left; an error ends the work of all threads. Returns the counts
+    /// by class index.
     pub fn run(mut self, parts: &Parts) -> Result<Vec<ClassCount>, Failure> {
         let marks = &self.snapshot.marks;
         while let Some(objects) = parts.take().and_then(|number| marks.part(number)) {
@@ -88,7 +88,7 @@ impl<'s, M: Memory> ClassCounter<'s, M> {
         Ok(())
     }
 
-    /// How many bytes an object has in the heap.
+    /// The bytes of an object in the heap.
     fn size(&mut self, class: &Class, address: u64) -> Result<u64, Failure> {
         let snapshot = self.snapshot;
         if is_mirror(snapshot, class, address) {
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_mirror_has_the_size_that_it_tells() {
-        // Mark, class, and what tells the words.
+        // Mark, class, and the word with the size.
         let words = [1, 1, 5, 0, 0_u64];
         let at = words.as_ptr() as u64;
         let mut snapshot = Snapshot::of_words(&words, Vec::new());

@@ -1,9 +1,9 @@
-//! The encoder: turns every object that is still marked into a record, in address order. In a compressed file,
+//! Encodes every object that is still marked as a record, in address order. In a compressed file,
 //! the records of each part of the heap are grouped by class.
 //!
-//! Address order means that the heap is read from front to back, and that neighbours in the heap are neighbours
-//! in the file. The file is then read faster and compresses better than one in the order in which the walk
-//! reaches objects.
+//! Address order means that the heap is read from front to back, and that neighbours in the heap
+//! are neighbours in the file. Such a file is faster to read and compresses better than one in the
+//! order of the walk.
 
 use super::allocated::Allocated;
 use super::field_copy::{FieldCopy, AT_ONCE_BYTES};
@@ -67,7 +67,7 @@ pub struct Encoder<'s, D, M = ProcessMemory> {
     /// Bytes of heap encoded since the last progress report.
     heap_bytes: u64,
     allocated: Allocated,
-    /// Puts objects of one class together; `None` leaves them in the order of their addresses.
+    /// Groups the objects by class; `None` leaves them in address order.
     groups: Option<Groups<'s>>,
 }
 
@@ -160,7 +160,7 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
             return Err(Failure::NoMirror);
         };
         match &class.shape {
-            // A mirror is written as its class's CLASS DUMP.
+            // A mirror is written as the CLASS DUMP of its class.
             Shape::Instance { .. } if is_mirror(self.snapshot, class, found.address) => Ok(0),
             Shape::Instance {
                 fields,
@@ -261,7 +261,7 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
     }
 }
 
-/// Whether an object is a mirror, whose record is its class's.
+/// Whether an object is a mirror, which is written as the CLASS DUMP of its class.
 pub(super) fn is_mirror<M>(snapshot: &Snapshot<M>, class: &Class, object: u64) -> bool {
     class.is_class_class && snapshot.classes.class_of_mirror(object).is_some()
 }
@@ -381,7 +381,8 @@ mod tests {
     /// The border of a part that is left out. The heap has a few words on both sides of it.
     const BORDER: u64 = 1 << 21;
 
-    /// Encodes an array of this class that begins 40 bytes before the border; the heap ends 40 bytes after it.
+    /// Encodes an array of this class that begins 40 bytes before the border; the heap ends 40
+    /// bytes after it.
     fn across(class: u64, elements: u64, left_out: bool) -> Result<Encoded, Failure> {
         let words = [1, class, elements, 0, 0, 0, 0, 0, 0, 0_u64];
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

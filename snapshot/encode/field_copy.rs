@@ -1,5 +1,5 @@
-//! Copies the value of a field from an object to the file without branching on its type. A heap has hundreds of
-//! millions of fields, and branch prediction cannot guess the next field's type.
+//! Copies the value of a field from an object to the file without branching on its type. A heap has
+//! hundreds of millions of fields, and branch prediction cannot guess the next field's type.
 
 use crate::layout::{Linear, Oops};
 use format::BasicType;
@@ -7,13 +7,14 @@ use format::BasicType;
 /// Bytes that are read and written at a time, whatever the field's type.
 pub(crate) const AT_ONCE_BYTES: u32 = 8;
 
-/// Only on a little-endian processor is the field the high end of the eight bytes that end with it.
+/// The field is the high end of the eight bytes that end with it only on a little-endian processor.
 const _: () = assert!(cfg!(target_endian = "little"));
 
 /// One field of an instance: what to read and how to convert it.
 ///
-/// The eight bytes that end with the field are read, so that the field is their high end on a little-endian processor.
-/// All three conversions (bits, boolean, reference) are computed, and a mask selects one.
+/// The eight bytes that end with the field are read, so that the field is their high end on a
+/// little-endian processor. All three conversions (bits, boolean, reference) are computed, and a
+/// mask selects one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldCopy {
     /// Offset in the object of the eight bytes.
@@ -22,8 +23,8 @@ pub struct FieldCopy {
     width_bytes: u32,
     /// All ones if the bits themselves are written.
     as_bits: u64,
-    /// All ones for a boolean, written as 1 if any bit is set, else as 0. Readers expect 0 or 1, but native code may
-    /// have stored anything.
+    /// All ones for a boolean, written as 1 if any bit is set, else as 0. Readers expect 0 or 1,
+    /// but native code may have stored anything.
     as_boolean: u64,
     /// All ones for a reference, written as the address that the bits encode.
     as_reference: u64,
@@ -65,12 +66,13 @@ impl FieldCopy {
         self.width_bytes
     }
 
-    /// Whether anything of the field gets into the file but zeros.
+    /// Whether the file contains anything but zeros for the field.
     pub(crate) fn is_kept(&self) -> bool {
         self.as_bits | self.as_boolean | self.as_reference != 0
     }
 
-    /// The value as the file has it, padded with meaningless bytes; `references` decodes narrow references.
+    /// The value as in the file, followed by meaningless bytes; `references` decodes narrow
+    /// references.
     #[inline]
     pub fn value(&self, read: u64, references: Linear) -> [u8; AT_ONCE_BYTES as usize] {
         let address = references.address_or_null(read >> 32);

@@ -1,4 +1,4 @@
-//! Encoding for a peer that asks who refers to whom: every marked object with its class, size and references, no values.
+//! Encodes a graph stream: every marked object with its class, size and references, without values.
 
 use super::allocated::Allocated;
 use super::encoder::is_mirror;
@@ -12,23 +12,24 @@ use std::collections::HashMap;
 use tables::TraceId;
 use writer::{Deliver, GraphClass, GraphObjects, Segments};
 
-/// What the snapshot does not know of sizes.
+/// The facts about sizes that are not part of the snapshot.
 #[derive(Clone, Copy, Debug)]
 pub struct SizeFacts {
-    /// Objects begin at multiples of this.
+    /// Alignment of objects.
     pub alignment_bytes: u64,
-    /// Where the sizes of instances are; if the JVM does not tell, sizes are what the fields take.
+    /// The positions of the sizes of instances. If the JVM does not reveal them, sizes are computed
+    /// from the fields.
     pub places: SizePlaces,
 }
 
 /// How the objects of one class are encoded.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// What they share.
+    /// Their common facts.
     pub(super) class: GraphClass,
-    /// The fields that are references, in the order of the file.
+    /// The fields that are references, in file order.
     references: Vec<FieldCopy>,
-    /// The code of those that no trace allocated, 0 for none.
+    /// The code of those without an allocation trace; 0 before the first.
     code: u64,
 }
 
@@ -41,14 +42,14 @@ pub struct GraphEncoder<'s, D, M = ProcessMemory> {
     encoded: Encoded,
     objects: GraphObjects,
     allocated: Allocated,
-    /// By the classes' indexes.
+    /// The plans by class index.
     plans: Vec<Option<Plan>>,
-    /// The codes of objects that a trace allocated.
+    /// The codes of objects that have an allocation trace.
     codes: HashMap<(usize, TraceId), u64>,
 }
 
 impl<'s, D: Deliver, M: Memory> GraphEncoder<'s, D, M> {
-    /// An encoder whose records go to `segments`, of a snapshot without values.
+    /// An encoder that writes its records to `segments`. The snapshot must not keep values.
     pub fn new(snapshot: &'s Snapshot<M>, sizes: SizeFacts, segments: Segments<D>) -> Self {
         let mut plans = Vec::new();
         plans.resize_with(snapshot.classes.index_end(), || None);
@@ -64,7 +65,7 @@ impl<'s, D: Deliver, M: Memory> GraphEncoder<'s, D, M> {
         }
     }
 
-    /// Encodes part after part until none is left; an error ends the work for all.
+    /// Encodes parts until none is left. An error ends the work of all threads.
     pub fn run(mut self, parts: &Parts) -> Result<Encoded, Failure> {
         let marks = &self.snapshot.marks;
         while let Some(objects) = parts.take().and_then(|number| marks.part(number)) {
@@ -103,7 +104,7 @@ impl<'s, D: Deliver, M: Memory> GraphEncoder<'s, D, M> {
         Ok(())
     }
 
-    /// Encodes an object, and tells how many bytes it has in the heap.
+    /// Encodes an object, and returns its bytes in the heap.
     fn object(&mut self, class: &Class, address: u64) -> Result<u64, Failure> {
         let snapshot = self.snapshot;
         let trace = self.allocated.trace(&snapshot.allocated, address);
@@ -176,7 +177,7 @@ pub(super) fn plan<M: Memory>(
         } => {
             let (mut offset, mut offsets) = (0, Vec::new());
             for field in fields {
-                // Of a snapshot without values nothing else is kept.
+                // A snapshot without values keeps only references.
                 if field.is_kept() {
                     references.push(*field);
                     offsets.push(offset);
@@ -226,7 +227,7 @@ mod tests {
         },
     };
 
-    /// What the objects at these places become.
+    /// The bytes of the objects at these addresses.
     fn encoded(
         words: &[u64],
         shape: Shape,
@@ -245,7 +246,7 @@ mod tests {
         });
         let told = GraphEncoder::new(&snapshot, SIZES, segments).run(&Parts::default())?;
         assert_eq!(told.objects, marked.len() as u64);
-        // Behind the segment's header.
+        // The bytes after the segment's header.
         Ok(file.split_off(9))
     }
 

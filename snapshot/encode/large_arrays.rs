@@ -1,7 +1,8 @@
-//! Writes large arrays as soon as the walk reaches them, so that the disk is not idle during marking.
+//! Writes large arrays as soon as the walk reaches them, so that the disk is not idle during
+//! marking.
 //!
-//! The walk does not visit a primitive array reached through a field declared with that array type. The encoder writes
-//! those later.
+//! The walk does not visit a primitive array reached through a field declared with that array type.
+//! The encoder writes those later.
 
 use crate::classes::{Class, Shape};
 use crate::encode::{Encoded, Encoder};
@@ -11,8 +12,8 @@ use crate::{Failure, Snapshot};
 use format::BasicType;
 use writer::{Deliver, Segments};
 
-/// Least element bytes of a large array: high enough that few arrays are large and that readers do not miss their place
-/// in the address order.
+/// Least element bytes of a large array: high enough that few arrays are large and that readers do
+/// not miss their place in the address order.
 const LEAST_BYTES: u64 = 64 << 10;
 
 /// One thread's large arrays.
@@ -25,7 +26,7 @@ pub struct LargeArrays<'s, D, M = ProcessMemory> {
 }
 
 impl<'s, D: Deliver, M: Memory> LargeArrays<'s, D, M> {
-    /// No arrays yet; their records will go to `segments`.
+    /// No arrays yet. Records are written to `segments`.
     pub fn new(snapshot: &'s Snapshot<M>, segments: Segments<D>) -> Self {
         Self {
             snapshot,
@@ -34,8 +35,8 @@ impl<'s, D: Deliver, M: Memory> LargeArrays<'s, D, M> {
         }
     }
 
-    /// Removes the marks of these arrays, so that the encoder does not write them again, and returns the counts. Call
-    /// it after the walk.
+    /// Removes the marks of these arrays, so that the encoder does not write them again, and
+    /// returns the counts. Call it after the walk.
     pub fn finish(self) -> Result<Encoded, Failure> {
         for address in self.written {
             self.snapshot.marks.unmark(address);
@@ -56,7 +57,7 @@ impl<D: Deliver, M: Memory> OnObject for LargeArrays<'_, D, M> {
         let width_bytes = element_type.size_bytes(8);
         let length = layout.length(memory, address);
         let is_large = u64::from(length) * u64::from(width_bytes) >= LEAST_BYTES;
-        // Another object may still decide that a primitive array is left empty.
+        // Another object may still decide that the elements of a primitive array are dropped.
         let is_open = element_type != BasicType::Object && self.snapshot.values.are_decided();
         // Without linked classes there will be no dump, so do not write to the disk.
         if !is_large || is_open || self.snapshot.check_linked().is_err() {
@@ -84,8 +85,8 @@ mod tests {
 
     /// A heap of instances and arrays, and the indexes of those that nothing refers to.
     ///
-    /// Array 0 refers many times to all instances but the last. The instances refer to large arrays of both kinds, to
-    /// each other, and to null.
+    /// Array 0 refers many times to all instances but the last. The instances refer to large arrays
+    /// of both kinds, to each other, and to null.
     fn heap() -> (Vec<u64>, Vec<usize>, BTreeSet<usize>) {
         let nodes: Vec<usize> = (0..5000).map(|node| LARGE + node * NODE).collect();
         let arrays: Vec<usize> = (0..6)

@@ -1,4 +1,4 @@
-//! Encode: turns every marked object into a record of the file.
+//! Encodes every marked object as a record of the file, or counts it.
 
 mod allocated;
 mod class_counter;

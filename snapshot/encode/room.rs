@@ -1,5 +1,5 @@
-//! Buffer space reserved once for a whole record. A heap has hundreds of millions of fields, too many to reserve space
-//! and update the buffer's length for each.
+//! Buffer space reserved once for a whole record. A heap has hundreds of millions of fields, too
+//! many to reserve space and update the buffer's length for each.
 #![allow(unsafe_code)]
 
 use std::mem::{take, MaybeUninit};
@@ -21,7 +21,8 @@ impl Room<'_> {
         }
     }
 
-    /// Fills the next bytes with the first `count` of `bytes`. Ignores the call unless there is space for all `N`.
+    /// Fills the next bytes with the first `count` of `bytes`. Ignores the call unless there is
+    /// space for all `N`.
     #[inline]
     pub(crate) fn put_first<const N: usize>(&mut self, bytes: [u8; N], count: usize) {
         if self.0.len() < N || N < count {
@@ -44,8 +45,8 @@ pub(crate) fn fill(out: &mut Vec<u8>, bytes: usize, put: impl FnOnce(&mut Room<'
     let before = room.0.len();
     put(&mut room);
     let put_bytes = before - room.0.len();
-    // SAFETY: `Room::put` and `Room::put_first` initialised `put_bytes` bytes after the old length; nothing else makes
-    // the room smaller.
+    // SAFETY: `Room::put` and `Room::put_first` initialised `put_bytes` bytes after the old length;
+    // nothing else makes the room smaller.
     unsafe { out.set_len(length + put_bytes) };
 }
 

@@ -1,17 +1,21 @@
-//! Calibration: finds the layout that explains all known objects, or names the first thing it cannot explain.
+//! Calibration: finds the layout that explains all known objects, or names the first thing it
+//! cannot explain.
 //!
-//! There is no table of versions. If a JVM has a new layout, calibration finds out here, in the forked child, before
-//! a byte of its heap goes to a file. JNI has told the parent what some objects contain. Each step tries every
-//! plausible offset or coding, and accepts only one that agrees with all known objects:
+//! There is no table of versions. If a JVM has a new layout, calibration detects it here, in the
+//! forked child, before a byte of its heap goes to a file. The parent has read the contents of some
+//! objects through JNI. Each step tries every plausible offset or coding, and accepts only one that
+//! agrees with all known objects:
 //!
-//! 1. `check_heap`: handles are addresses of slots, objects lie in private mappings, and no object has been moved.
+//! 1. `check_heap`: handles are addresses of slots, objects lie in private mappings, and no object
+//!    has been moved.
 //! 2. `arrays`: the offset of an array's length, then of its elements for each primitive type.
-//! 3. `oops`: the offset of the elements of an object array, and whether references are wide or narrow (base and
-//!    shift).
-//! 4. `class_words`: where a header has the class word, and where a mirror has its `Klass`. Step 2's length tells
-//!    the form.
-//! 5. `mirror_in_klass`: where a `Klass` has its mirror, directly or through a slot.
-//! 6. `static_ids`: where the structure behind a static field's id has the class and the offset.
+//! 3. `oops`: the offset of the elements of an object array, and whether references are wide or
+//!    narrow (base and shift).
+//! 4. `class_words`: the position of the class word in a header, and of the `Klass` in a mirror.
+//!    Step 2's length determines the form.
+//! 5. `mirror_in_klass`: the position of the mirror in a `Klass`, directly or through a slot.
+//! 6. `static_ids`: the positions of the class and the offset in the structure that a static
+//!    field's id points to.
 //! 7. `read_back`: reads every known value through the finished layout, exactly as the walk will.
 //!
 //! A guess reads only mapped memory, and a wrong guess explains nothing.
@@ -29,19 +33,19 @@ use format::BasicType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unexplained(pub &'static str);
 
-/// The check that fails while a collector moves objects beside the application. Another snapshot passes it.
+/// The check that fails while a collector moves objects concurrently. A later snapshot passes it.
 pub const MOVING: Unexplained = Unexplained("the collector is not moving objects");
 
-/// Least number of different classes, and of different objects, that a coding must explain.
+/// The least number of different classes, and of different objects, that a coding must explain.
 const LEAST_CODES: usize = 8;
 /// Bytes of a mirror, and of a `Klass`, that are searched for HotSpot's own fields.
 const MIRROR_BYTES: u64 = 256;
 const KLASS_BYTES: u64 = 512;
-/// Bytes of an object that are searched for references to where another one was.
+/// Bytes of an object that are searched for references to an object's old address.
 const HOLDER_BYTES: u64 = 1024;
-/// Bytes of the structure behind a static field's id that are searched.
+/// Bytes of the structure of a static field's id that are searched.
 const STATIC_ID_BYTES: u64 = 32;
-/// A larger value is not taken for the offset of a static field.
+/// A larger value is not accepted as the offset of a static field.
 const MOST_STATIC_OFFSET: u32 = 1 << 20;
 
 /// The inputs: the memory to read, its mappings, and the known values.
@@ -51,9 +55,9 @@ pub struct Calibration<'k, M> {
     pub memory: M,
     /// The mappings of that memory.
     pub mappings: &'k Mappings,
-    /// What JNI says about objects.
+    /// Objects with values read through JNI.
     pub objects: &'k [KnownObject],
-    /// What JNI says about static fields.
+    /// Static fields with values read through JNI.
     pub statics: &'k [KnownStatic],
 }
 
@@ -122,8 +126,9 @@ impl<M: Memory> Calibration<'_, M> {
         Ok(())
     }
 
-    /// Whether an object still refers to where a known one was before the collector moved it: Shenandoah renews such
-    /// references beside the application. The old place has the new address in its mark word.
+    /// Whether an object still refers to the old address of a known object that the collector has
+    /// moved: Shenandoah updates such references concurrently. The mark word at the old address
+    /// contains the new one.
     fn has_stale(self) -> bool {
         let is_old_place =
             |place: u64, object: u64| place % 8 == 0 && self.guessed_u64(place) == Some(object | 3);
@@ -139,7 +144,7 @@ impl<M: Memory> Calibration<'_, M> {
         self.references().into_iter().any(refers_to_old_place)
     }
 
-    /// The known references: the object that has one, and the object that it leads to.
+    /// The known references: the object that contains one, and its target.
     fn references(self) -> Vec<(u64, u64)> {
         let of_field = |field: &KnownField| match field.expected {
             Expected::Object(object) => object,
@@ -163,7 +168,7 @@ impl<M: Memory> Calibration<'_, M> {
             .collect()
     }
 
-    /// Finds where arrays have their length and their elements of primitive types.
+    /// Finds the positions of an array's length and of its elements of primitive types.
     fn arrays(self) -> Result<ArrayLayout, Unexplained> {
         let arrays = || {
             self.objects
@@ -204,7 +209,7 @@ impl<M: Memory> Calibration<'_, M> {
         Ok(ArrayLayout { length, elements })
     }
 
-    /// Finds how references are coded, and where object arrays have their elements.
+    /// Finds the coding of references, and the position of the elements in object arrays.
     fn oops(self, mut arrays: ArrayLayout) -> Result<(Oops, ArrayLayout), Unexplained> {
         let unexplained = Unexplained("the references in arrays");
         for offset in (arrays.length + 4..=arrays.length + 16).step_by(4) {
@@ -251,10 +256,11 @@ impl<M: Memory> Calibration<'_, M> {
             .map(Oops::Narrow)
     }
 
-    /// Finds where an object's header has the class word, and where a mirror has its class's `Klass`.
+    /// Finds the position of the class word in an object's header, and of the `Klass` in a mirror.
     ///
-    /// An array's length follows the class word, so its offset tells the form. Without that, the low half of a wide
-    /// class word would also explain everything, as long as all known classes lie within 4 GiB.
+    /// An array's length follows the class word, so its offset determines the form. Otherwise the
+    /// low half of a wide class word would also explain everything, as long as all known classes
+    /// lie within 4 GiB.
     fn class_words(self, length: u64) -> Result<(ClassWords, Linear, u64), Unexplained> {
         let forms: Vec<ClassWords> = match length {
             16 => vec![ClassWords::Wide],
@@ -288,7 +294,7 @@ impl<M: Memory> Calibration<'_, M> {
         (form != ClassWords::Wide || coding == Linear::PLAIN).then_some(coding)
     }
 
-    /// Finds where a `Klass` has its mirror.
+    /// Finds the position of the mirror in a `Klass`.
     fn mirror_in_klass(self, klass_in_mirror: u64) -> Result<MirrorInKlass, Unexplained> {
         for through_slot in [true, false] {
             for offset in (8..KLASS_BYTES).step_by(8) {
@@ -346,9 +352,9 @@ impl<M: Memory> Calibration<'_, M> {
         Ok(StaticIds { holder, offset })
     }
 
-    /// Whether the field's expected value is at this address. The address may be a guess: half of a pointer,
-    /// mistaken for a static field's offset, points far beyond the mirror, and out of the heap if the mirror is one
-    /// of the last objects.
+    /// Whether the field's expected value is at this address. The address may be a guess: half of a
+    /// pointer, mistaken for a static field's offset, points far beyond the mirror, and out of the
+    /// heap if the mirror is one of the last objects.
     fn holds(self, oops: Oops, place: u64, field: &KnownField) -> bool {
         let size_bytes = oops.size_bytes(field.basic_type);
         if !self.mappings.are_readable(place, size_bytes) {

@@ -1,6 +1,8 @@
-//! Codings: how HotSpot packs an object's address into a reference, and a class into an object's header.
+//! Codings: how HotSpot encodes an object's address in a reference, and a class in an object's
+//! header.
 //!
-//! Nothing here depends on a version: [`super::calibration`] finds the coding that explains what is known.
+//! Nothing here depends on a version: [`super::calibration`] finds the coding that explains all
+//! known objects.
 
 use crate::memory::Memory;
 use format::BasicType;
@@ -14,20 +16,21 @@ pub struct Linear {
     pub shift: u32,
 }
 
-/// Largest shift that is tried. HotSpot aligns objects to at most 256 bytes, and classes to at most 1024.
+/// Largest shift that is tried. HotSpot aligns objects to at most 256 bytes, and classes to at most
+/// 1024.
 const MOST_SHIFT: u32 = 10;
 
 impl Linear {
     /// The coding of uncompressed references.
     pub const PLAIN: Self = Self { base: 0, shift: 0 };
 
-    /// The address that a code stands for.
+    /// The address for a code.
     #[inline]
     pub fn address(self, code: u64) -> u64 {
         self.base.wrapping_add(code << self.shift)
     }
 
-    /// The address that a code stands for; 0 for code 0, which is null.
+    /// The address for a code; 0 for code 0, which is null.
     #[inline]
     pub fn address_or_null(self, code: u64) -> u64 {
         if code == 0 {
@@ -44,8 +47,8 @@ impl Linear {
         (self.address(code) == address).then_some(code)
     }
 
-    /// The coding that explains all pairs of code and address. `None` if no coding does, or if there are fewer
-    /// than `least` different codes.
+    /// The coding that explains all pairs of code and address. `None` if no coding does, or if
+    /// there are fewer than `least` different codes.
     pub fn explaining(pairs: &[(u64, u64)], least: usize) -> Option<Self> {
         let mut codes: Vec<u64> = pairs.iter().map(|&(code, _)| code).collect();
         codes.sort_unstable();
@@ -92,7 +95,7 @@ impl Oops {
         }
     }
 
-    /// The address that the reference at `place` holds; 0 is null.
+    /// The address in the reference at `place`; 0 is null.
     #[inline]
     pub fn load(self, memory: impl Memory, place: u64) -> u64 {
         match self {
@@ -123,7 +126,7 @@ impl Oops {
     }
 }
 
-/// Where an object's header has its class word.
+/// The position of the class word in an object's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassWords {
     /// Eight bytes after the mark word.
@@ -135,7 +138,8 @@ pub enum ClassWords {
 }
 
 impl ClassWords {
-    /// The class word of the object at this address: equal for objects of one class, different otherwise.
+    /// The class word of the object at this address: equal for objects of one class, different
+    /// otherwise.
     #[inline]
     pub fn load(self, memory: impl Memory, object: u64) -> u64 {
         match self {
@@ -146,9 +150,9 @@ impl ClassWords {
     }
 }
 
-/// The offset encoded in an instance field's id (HotSpot's `jfieldIDWorkaround`); `None` for other ids. Bit 1
-/// marks an instance field. Bit 0 marks an id with a hash of the class, in which the offset has only seven
-/// bits.
+/// The offset encoded in an instance field's id (HotSpot's `jfieldIDWorkaround`); `None` for other
+/// ids. Bit 1 marks an instance field. Bit 0 marks an id with a hash of the class, in which the
+/// offset has only seven bits.
 pub fn instance_offset(field_id: u64) -> Option<u32> {
     if field_id & 2 == 0 {
         return None;

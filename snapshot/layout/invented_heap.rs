@@ -1,5 +1,5 @@
-//! An invented heap for tests: objects, mirrors and classes of a JVM that does not exist, and what its
-//! JNI would say of them.
+//! An invented heap for tests: objects, mirrors and classes of a JVM that does not exist, and the
+//! values that its JNI would return.
 // If the heap cannot be built, the test has failed, so panics are fine here.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
@@ -12,7 +12,7 @@ use crate::mappings::Mappings;
 use crate::memory::BufferMemory;
 use format::BasicType;
 
-/// Where the parts of the heap start, in bytes from its start.
+/// Starts of the parts of the heap, in bytes from its start.
 const SLOTS: u64 = 0x400;
 const KLASSES: u64 = 0x1000;
 const KLASS_BYTES: u64 = 0x220;
@@ -27,7 +27,8 @@ const END: u64 = 0x7000;
 /// Bytes after the end, because a guess may read one word too far.
 const MARGIN: u64 = 0x100;
 
-/// Class numbers: `Class`, an array class for each primitive type, one for objects, a class with fields.
+/// Class numbers: `Class`, an array class for each primitive type, one for objects, a class with
+/// fields.
 const CLASS: u64 = 0;
 const OBJECT_ARRAY: u64 = 9;
 const WITH_FIELDS: u64 = 10;
@@ -35,20 +36,20 @@ const CLASSES: u64 = 11;
 /// Elements of each array of a primitive type.
 const LENGTH: u64 = 5;
 
-/// What varies from JVM to JVM.
+/// The properties in which JVMs differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Shift of references; `None` if they are whole addresses.
     pub oop_shift: Option<u32>,
-    /// Where the class word is.
+    /// The position of the class word.
     pub class_words: ClassWords,
     /// Shift of class words that are not addresses.
     pub class_shift: u32,
-    /// Where a mirror holds its `Klass`.
+    /// The position of the `Klass` in a mirror.
     pub klass_in_mirror: u64,
-    /// Where a `Klass` holds its mirror.
+    /// The position of the mirror in a `Klass`.
     pub mirror_in_klass: MirrorInKlass,
-    /// How the ids of static fields are laid out.
+    /// The layout of the ids of static fields.
     pub static_ids: StaticIds,
 }
 
@@ -57,17 +58,17 @@ pub struct Plan {
 pub struct InventedHeap {
     words: Vec<u64>,
     klass_step: u64,
-    /// How it is laid out.
+    /// Its layout.
     pub layout: ObjectLayout,
-    /// What JNI says of objects.
+    /// Objects with the values that JNI returns.
     pub objects: Vec<KnownObject>,
-    /// What it says of static fields.
+    /// Static fields with the values that JNI returns.
     pub statics: Vec<KnownStatic>,
 }
 
 impl InventedHeap {
-    /// A heap built by this plan, with a known object of every class except `Class`, and a static field
-    /// of each type.
+    /// A heap built by this plan, with a known object of every class except `Class`, and a static
+    /// field of each type.
     pub fn new(plan: &Plan) -> Self {
         // Noise between the objects: zeros would agree with too many guesses.
         let words: Vec<u64> = (0..(END + MARGIN) / 8).map(noise).collect();
@@ -136,7 +137,7 @@ impl InventedHeap {
         &mut self.words[usize::try_from(place / 8).unwrap()]
     }
 
-    /// Where it starts.
+    /// Its start address.
     pub fn start(&self) -> u64 {
         self.words.as_ptr() as u64
     }
@@ -345,8 +346,8 @@ fn pattern(element_type: BasicType, length: u64) -> Vec<u8> {
         .collect()
 }
 
-/// The layout of a heap by this plan that starts at `start`. No base is the heap's start, because code 0
-/// means null.
+/// The layout of a heap by this plan that starts at `start`. No base is the heap's start, because
+/// code 0 means null.
 fn layout(plan: &Plan, start: u64) -> ObjectLayout {
     let oops = match plan.oop_shift {
         None => Oops::Wide,

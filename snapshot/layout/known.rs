@@ -1,9 +1,9 @@
-//! Known objects: what JNI says about some objects, which calibration must explain.
+//! Known objects: objects whose contents were read through JNI, and which calibration must explain.
 
 use crate::classes::{FieldId, Slot};
 use format::BasicType;
 
-/// The value that JNI reports.
+/// A value read through JNI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// A primitive value, zero-extended.
@@ -23,25 +23,25 @@ pub struct KnownField {
     pub expected: Expected,
 }
 
-/// What an object holds.
+/// The contents of an object.
 #[derive(Debug)]
 pub enum Content {
-    /// Instance fields, inherited ones too.
+    /// Instance fields, including inherited ones.
     Fields(Vec<KnownField>),
-    /// Elements of a primitive type, as memory holds them.
+    /// Elements of a primitive type, in memory order.
     Primitives(BasicType, Vec<u8>),
     /// Elements of an object array; `None` is null.
     References(Vec<Option<Slot>>),
 }
 
-/// An object and what JNI says about it.
+/// An object and its contents read through JNI.
 #[derive(Debug)]
 pub struct KnownObject {
     /// The object.
     pub object: Slot,
     /// Its class's mirror.
     pub class: Slot,
-    /// What it holds.
+    /// Its contents.
     pub content: Content,
 }
 

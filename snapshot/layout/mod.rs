@@ -1,4 +1,4 @@
-//! Layout: where HotSpot keeps what it stores in objects, arrays, mirrors and classes.
+//! The layout of objects, arrays, mirrors and classes in HotSpot's memory.
 
 mod calibration;
 mod coding;

@@ -4,31 +4,31 @@ use crate::layout::{instance_offset, ClassWords, Linear, Oops};
 use crate::memory::Memory;
 use format::BasicType;
 
-/// Everything that is needed to read an object.
+/// All positions and codings needed to read an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectLayout {
-    /// How references are stored.
+    /// The coding of references.
     pub oops: Oops,
-    /// Where headers have the class word.
+    /// The position of the class word in headers.
     pub class_words: ClassWords,
     /// The coding from a class word to the address of the `Klass`.
     pub klasses: Linear,
     /// Offset in a mirror of its `Klass`'s address.
     pub klass_in_mirror: u64,
-    /// Where a `Klass` has its mirror.
+    /// The position of the mirror in a `Klass`.
     pub mirror_in_klass: MirrorInKlass,
-    /// Where arrays have their length and elements.
+    /// The positions of length and elements in arrays.
     pub arrays: ArrayLayout,
-    /// What the ids of static fields point to.
+    /// The structures that the ids of static fields point to.
     pub static_ids: StaticIds,
 }
 
 /// Offsets in an array, from the object's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrayLayout {
-    /// Of the length (four bytes).
+    /// Offset of the length (four bytes).
     pub length: u64,
-    /// Of the first element, by the element type's HPROF number.
+    /// Offset of the first element, by the element type's HPROF number.
     pub elements: [u64; 12],
 }
 
@@ -66,9 +66,9 @@ impl MirrorInKlass {
 /// Offsets in the structure that a static field's id points to (HotSpot's `JNIid`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StaticIds {
-    /// Of the declaring class's `Klass` (eight bytes).
+    /// Offset of the declaring class's `Klass` (eight bytes).
     pub holder: u64,
-    /// Of the field's offset in the mirror (four bytes).
+    /// Offset of the field's offset in the mirror (four bytes).
     pub offset: u64,
 }
 
@@ -93,8 +93,8 @@ impl ObjectLayout {
     /// The class word of instances of this mirror's class; `None` if the class cannot have
     /// instances.
     ///
-    /// From JDK 24 on, HotSpot keeps interfaces and abstract classes where no class word can reach
-    /// them.
+    /// From JDK 24 on, HotSpot stores interfaces and abstract classes at addresses that no class
+    /// word can encode.
     pub fn class_word_of(&self, memory: impl Memory, mirror: u64) -> Option<u64> {
         let word = self.klasses.code(self.klass(memory, mirror))?;
         let most = match self.class_words {
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_mirror_is_found_directly_or_through_a_slot() {
-        // The mirror's address, a slot's, what is in the slot, and nothing.
+        // The mirror's address, a slot's address, the slot's contents, and null.
         let words = [0x7000, 0x110, 0x8000, 0_u64];
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         let memory = BufferMemory::new(0x100, &bytes);
@@ -198,7 +198,7 @@ mod tests {
         };
         let narrow = |klass| word_of(klass, ClassWords::Narrow, CODING);
         let last = 0x8000 + (u64::from(u32::MAX) << 3);
-        // Code 0 means null. Some classes lie beyond the codes, or between them.
+        // Code 0 means null. Some classes lie above the highest code, or between two codes.
         assert_eq!((narrow(0x8000), narrow(0x8004)), (None, None));
         assert_eq!(
             (narrow(last), narrow(last + 8)),

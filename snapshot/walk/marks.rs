@@ -1,4 +1,4 @@
-//! Marks: one bit for each 8 bytes of heap, set by the thread that reaches the object first.
+//! One mark bit for each 8 bytes of heap, set by the thread that reaches the object first.
 #![allow(unsafe_code)]
 
 use crate::memory::prefetch;
@@ -40,8 +40,8 @@ impl Marks {
         let grains = range.end.checked_sub(range.start)? >> GRAIN_SHIFT;
         let words = usize::try_from(grains / WORD_BITS + 1).ok()?;
         let layout = Layout::array::<AtomicU64>(words).ok()?;
-        // SAFETY: the layout's size is not zero, because there is at least one word; zeros are valid
-        // atomics.
+        // SAFETY: the layout's size is not zero, because there is at least one word; zeros are
+        // valid atomics.
         let words = NonNull::new(unsafe { alloc_zeroed(layout) })?.cast();
         let parts = layout.size() / size_of::<AtomicU64>() / PART_WORDS + 1;
         let mut touched = Vec::new();
@@ -73,7 +73,7 @@ impl Marks {
         }))
     }
 
-    /// How many objects are marked.
+    /// Number of marked objects.
     pub fn count(&self) -> u64 {
         let parts = (0..).map_while(|number| self.part(number));
         parts.map(|marked| marked.count() as u64).sum()
@@ -128,7 +128,7 @@ impl Marks {
         place.is_some_and(|(word, mark)| word.load(Ordering::Relaxed) & mark != 0)
     }
 
-    /// Removes a mark. Not while others mark: the order would be undefined.
+    /// Removes a mark. Not while other threads mark: the order would be undefined.
     pub fn unmark(&self, address: u64) {
         if let Some((word, mark)) = self.place(address) {
             word.fetch_and(!mark, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Walk: follows references from object to object until every reachable object is marked.
+//! Follows references from object to object until every reachable object is marked.
 
 mod marks;
 mod reach;

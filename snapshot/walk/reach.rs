@@ -1,17 +1,20 @@
-//! Reach: marks every reachable object, on several threads, and calls [`OnObject`] for the objects that it visits.
+//! Marks every reachable object, on several threads, and calls [`OnObject`] for the objects that it
+//! visits.
 //!
 //! Each walker repeats these steps, without recursion:
 //!
-//! 1. Pop a reference from the stack, prefetch its object and its mark, and put it into a queue of 16. Take the
-//!    reference that entered the queue longest ago, which is in the cache by now.
+//! 1. Pop a reference from the stack, prefetch its object and its mark, and put it into a queue of
+//!    16. Take the oldest reference from the queue, whose object is in the cache by now.
 //! 2. Mark its object. If it was marked already, start over.
-//! 3. Visit the object, and push its references. A large array is followed in slices, so that the stack stays small.
-//! 4. Now and then, give a part of the work to a walker that has none.
+//! 3. Visit the object, and push its references. A large array is followed in slices, so that the
+//!    stack stays small.
+//! 4. At intervals, give a part of the work to a walker that has none.
 //!
-//! When stack and queue are empty, the walker follows the next slice, else it waits for work from others.
+//! When stack and queue are empty, the walker follows the next slice, otherwise it waits for work
+//! from others.
 //!
-//! An object reached through a field declared as a primitive array is a leaf: it is marked but not visited, because it
-//! refers to nothing. Every string has one.
+//! An object reached through a field declared as a primitive array is a leaf: it is marked but not
+//! visited, because it refers to nothing. Every string has one.
 
 use crate::classes::{Class, Shape};
 use crate::memory::{prefetch, Memory, ProcessMemory};
@@ -24,21 +27,23 @@ use std::sync::atomic::Ordering;
 const LEAF: u64 = 1 << 63;
 /// References in the prefetch queue.
 const AHEAD: usize = 16;
-/// Elements of an array that are followed at a time.
+/// Elements of an array that are followed in one step.
 const SLICE: u32 = 1024;
-/// Objects between two checks whether others want work. There is also a check after each slice of an array, and after
-/// each call that took long.
+/// Objects between two checks whether others need work. There is also a check after each slice of
+/// an array, and after each call that took long.
 const OBJECTS_BETWEEN_LOOKS: u32 = 256;
-/// Fewest references that are worth giving away. Eight are, because each may lead to a large array.
+/// Fewest references that are worth giving away. Eight is low, because each may lead to a large
+/// array.
 const LEAST_GIVEN: usize = 8;
 
 /// Called for each object that the walk visits, after it is marked.
 pub trait OnObject {
-    /// The walk has visited an object of this class for the first time. Returns whether the call took long, so that
-    /// others may be waiting for work. An error ends the walk of all walkers.
+    /// Called when the walk visits an object of this class for the first time. Returns whether the
+    /// call took long, so that others may be waiting for work. An error ends the walk of all
+    /// walkers.
     ///
-    /// Not called for a primitive array reached through a field declared with that array type: such arrays are marked
-    /// but not visited.
+    /// Not called for a primitive array reached through a field declared with that array type: such
+    /// arrays are marked but not visited.
     fn object(&mut self, class: &Class, address: u64) -> Result<bool, Failure>;
 }
 
@@ -66,7 +71,7 @@ pub struct Walker<'s, O, M = ProcessMemory> {
     at: usize,
     /// Objects since the last call of `share`.
     since_look: u32,
-    /// The walk has ended, because a walker failed.
+    /// Set when the walk has ended because a walker failed.
     has_ended: bool,
 }
 
@@ -86,7 +91,8 @@ impl<'s, O: OnObject, M: Memory> Walker<'s, O, M> {
         }
     }
 
-    /// Walks until no walker has work, and returns `on_object`. An error ends the walk of all walkers.
+    /// Walks until no walker has work, and returns `on_object`. An error ends the walk of all
+    /// walkers.
     pub fn run(mut self) -> Result<O, Failure> {
         let walked = self.walk();
         if walked.is_err() {
@@ -115,7 +121,8 @@ impl<'s, O: OnObject, M: Memory> Walker<'s, O, M> {
         Ok(())
     }
 
-    /// The next reference to follow; `None` when no walker has work left, or when the walk was ended.
+    /// The next reference to follow; `None` when no walker has work left, or when the walk was
+    /// ended.
     fn next(&mut self) -> Option<u64> {
         let snapshot = self.snapshot;
         while !self.has_ended {
@@ -151,8 +158,9 @@ impl<'s, O: OnObject, M: Memory> Walker<'s, O, M> {
         None
     }
 
-    /// Checks whether the walk was ended, and gives work away if another walker wants some: half of the oldest
-    /// unfinished array, or the older half of the stack, because older references lead to more objects.
+    /// Checks whether the walk was ended, and gives work away if another walker wants some: half of
+    /// the oldest unfinished array, or the older half of the stack, because older references lead
+    /// to more objects.
     fn share(&mut self) {
         let objects = std::mem::take(&mut self.since_look);
         let reached = &self.snapshot.reached;
@@ -184,7 +192,7 @@ impl<'s, O: OnObject, M: Memory> Walker<'s, O, M> {
                 ..
             } => {
                 snapshot.decide(class, object);
-                // The walk already started from all that mirrors refer to.
+                // The walk has already started from everything that mirrors refer to.
                 if class.is_class_class && snapshot.classes.class_of_mirror(object).is_some() {
                     return Ok(());
                 }
@@ -242,7 +250,7 @@ impl<'s, O: OnObject, M: Memory> Walker<'s, O, M> {
         let mut before = 0;
         for index in from..to {
             let element = layout.oops.load(memory, start + u64::from(index) * width);
-            // Arrays are often filled with the same object, or with null.
+            // Arrays are often filled with one object, or with null.
             if element != before && element != 0 {
                 self.stack.push(element);
             }
@@ -306,8 +314,8 @@ mod tests {
         }
     }
 
-    /// Objects of the first class have a reference after the header, then a field declared as a primitive array.
-    /// Objects of the second class are such arrays.
+    /// Objects of the first class have a reference after the header, then a field declared as a
+    /// primitive array. Objects of the second class are such arrays.
     fn shapes() -> Vec<Shape> {
         let instance = Shape::Instance {
             fields: Vec::new(),

@@ -1,8 +1,10 @@
-//! Frames of unmounted virtual threads. They lie in the heap, and only HotSpot knows which references they hold.
+//! The frames of unmounted virtual threads. They lie in the heap, and only HotSpot can find the
+//! references in them.
 //!
-//! Compiled code decides where a frame has its references, and only HotSpot has the maps for that. From JDK 21 on,
-//! HotSpot reports a virtual thread's frames when its own heap walk visits the thread. So if the marked heap
-//! contains such threads, HotSpot continues its walk in the child until it has visited each of them.
+//! The positions of references in a compiled frame depend on the code, and only HotSpot has the oop
+//! maps. From JDK 21 on, HotSpot reports a virtual thread's frames when its own heap walk visits
+//! the thread. So if the marked heap contains such threads, HotSpot continues its walk in the child
+//! until it has visited each of them.
 
 use crate::memory::Memory;
 use crate::{Failure, Snapshot};
@@ -10,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::PoisonError;
 use tables::ClassId;
 
-/// Offsets of the fields that tell whether a virtual thread has frames. Found before the fork.
+/// Offsets of the fields that show whether a virtual thread has frames. Found before the fork.
 #[derive(Clone, Copy, Debug)]
 pub struct VirtualThreadFields {
     /// The class of virtual threads.
@@ -28,8 +30,8 @@ pub struct VirtualThreadFields {
 }
 
 impl VirtualThreadFields {
-    /// An error if the walk marked a virtual thread that has frames. For a walk that was started without looking for
-    /// them.
+    /// An error if the walk has marked a virtual thread that has frames. For a walk that does not
+    /// look for them.
     pub fn check_no_frames(self, snapshot: &Snapshot<impl Memory>) -> Result<(), Failure> {
         let mut frames = VirtualFrames::default();
         frames.take_in(self, snapshot, |_, _| {});
@@ -58,7 +60,8 @@ fn load(snapshot: &Snapshot<impl Memory>, object: u64, offset: u64) -> Option<u6
     snapshot.marks.covers(target).then_some(target)
 }
 
-/// The virtual threads that HotSpot has not visited yet, and the objects held by the frames of the others.
+/// The virtual threads that HotSpot has not visited yet, and the objects held by the frames of the
+/// others.
 #[derive(Debug, Default)]
 pub struct VirtualFrames {
     pending: FxHashSet<u64>,
@@ -68,8 +71,8 @@ pub struct VirtualFrames {
 }
 
 impl VirtualFrames {
-    /// Adds the virtual threads that were marked since the last call. `announce` gets the number and the address of
-    /// each.
+    /// Adds the virtual threads that were marked since the last call. Passes the number and the
+    /// address of each to `announce`.
     pub fn take_in(
         &mut self,
         fields: VirtualThreadFields,
@@ -108,7 +111,8 @@ impl VirtualFrames {
         owners
     }
 
-    /// HotSpot reports the references of this object, so it has already reported its frames.
+    /// Called when HotSpot reports the references of this object, and so has already reported its
+    /// frames.
     pub fn come_to(&mut self, object: u64) {
         self.pending.remove(&object);
     }
@@ -126,8 +130,8 @@ mod tests {
 
     #[test]
     fn a_virtual_thread_that_nobody_looked_for_is_noticed_if_it_has_frames() {
-        // Each object has a mark, a class and a field: two threads, then the second's continuation and its chunk of
-        // frames.
+        // Each object has a mark, a class and a field: two threads, then the second's continuation
+        // and its chunk of frames.
         let mut words = [1, 1, 0, 1, 1, 0, 1, 2, 0, 1, 3, 0_u64];
         let start = words.as_ptr() as u64;
         words[5] = start + 6 * 8;
@@ -150,8 +154,8 @@ mod tests {
 
     #[test]
     fn the_walk_goes_on_until_it_has_come_to_each_thread() {
-        // Two threads whose field refers to the thread itself, so that both have frames. The same word is the
-        // thread's number.
+        // Two threads whose field refers to the thread itself, so that both have frames. The same
+        // word is the thread's number.
         let mut words = [1, 1, 0, 1, 1, 0_u64];
         let start = words.as_ptr() as u64;
         let (first, second) = (start, start + 3 * 8);

@@ -1,4 +1,4 @@
-//! Work: references that no walker has followed yet, shared when a walker runs out of them.
+//! References that no walker has followed yet, shared when a walker has no more.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -49,8 +49,8 @@ pub struct Work {
     /// Number of waiting walkers; a hint that is read without the lock.
     hungry: AtomicUsize,
     walkers: usize,
-    /// No walker has work left. Set under the lock, so that no waiting walker misses it; read without the
-    /// lock.
+    /// Set when no walker has work left. Written under the lock, so that no waiting walker misses
+    /// it; read without the lock.
     ended: AtomicBool,
 }
 
@@ -76,7 +76,7 @@ impl Work {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A walker that panicked ends the whole walk, so the state it left behind does not matter.
+        // A walker that panicked ends the whole walk, so the state that it left does not matter.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -86,7 +86,7 @@ impl Work {
         self.hungry.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether the walk has ended, so that it is useless to go on.
+    /// Whether the walk has ended, so that further work is useless.
     #[inline]
     pub fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)
@@ -139,7 +139,8 @@ mod tests {
 
     #[test]
     fn work_ends_when_all_is_done() {
-        // Each number yields two that are smaller by one, down to 0: as many as a binary tree has nodes.
+        // Each number yields two that are smaller by one, down to 0: as many as a binary tree has
+        // nodes.
         let work = Work::new(3, vec![Batch::References(vec![12])]);
         let done = AtomicUsize::new(0);
         std::thread::scope(|scope| {

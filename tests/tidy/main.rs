@@ -1,4 +1,5 @@
-//! The project's rules that no compiler checks. ARCHITECTURE.md and CONTRIBUTING.md give the reasons.
+//! The project's rules that no compiler checks. ARCHITECTURE.md and CONTRIBUTING.md give the
+//! reasons.
 // If the test cannot read the project, it has failed, so it panics.
 #![allow(clippy::panic, clippy::expect_used)]
 
@@ -13,12 +14,14 @@ use std::path::{Path, PathBuf};
 const MOST_LINES: usize = 500;
 /// Names without meaning.
 const EMPTY_NAMES: [&str; 6] = ["util", "utils", "common", "misc", "helper", "manager"];
-/// Where unsafe code is allowed, in the file or in all below it; the compiler denies it elsewhere: calls of the JVM and of
-/// the operating system, reads of HotSpot's memory, a signal handler, and a copy of the heap in another process.
+/// Where unsafe code is allowed, in the file or in all below it; the compiler denies it elsewhere:
+/// calls of the JVM and of the operating system, reads of HotSpot's memory, a signal handler, and a
+/// copy of the heap in another process.
 ///
-/// Three files stand alone. `agent/entry.rs` has the functions that the JVM looks up; they call the session, which the
-/// fence must not know. `benches/snapshot.rs` reads its heap as the copy is read, without a check of addresses.
-/// `snapshot/encode/room.rs` writes into room that nothing has filled.
+/// Three files stand alone. `agent/entry.rs` has the functions that the JVM looks up; they call the
+/// session, which the fence must not know. `benches/snapshot.rs` reads its heap as the copy is
+/// read, without a check of addresses. `snapshot/encode/room.rs` writes into room that nothing has
+/// filled.
 const FENCED: [&str; 8] = [
     "agent/entry.rs",
     "agent/heap/fork/mod.rs",
@@ -115,7 +118,8 @@ fn every_file_says_its_job_first() {
     }
 }
 
-/// What tests share is a crate. The fuzz targets are a workspace of their own, and `protocol.rs` is part of a program.
+/// What tests share is a crate. The fuzz targets are a workspace of their own, and `protocol.rs` is
+/// part of a program.
 #[test]
 fn no_file_is_included_by_its_path() {
     for path in all_files() {
@@ -195,8 +199,8 @@ fn files_are_touched_in_one_place() {
     .iter()
     .flat_map(|folder| rust_files(folder))
     {
-        // These read what the system says about memory, processes, threads and libraries, write to what is no dump, or
-        // remove old dumps.
+        // These read what the system says about memory, processes, threads and libraries, write to
+        // what is no dump, or remove old dumps.
         let allowed = [
             "writer/sink.rs",
             "writer/file_mode.rs",

@@ -1,11 +1,13 @@
-//! Which options reach the agent from outside, by whom. Each option must be in one of the lists here.
+//! Which options reach the agent from outside, by whom. Each option must be in one of the lists
+//! here.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::{code, is_test, read, root, rust_files};
 
-/// Who calls the Java library, or asks by JMX, may give these: how one dump is written, and what it tells.
+/// Who calls the Java library, or asks by JMX, may give these: how one dump is written, and what it
+/// tells.
 const OF_A_DUMP: &[&str] = &[
     "depth",
     "drop",
@@ -25,8 +27,9 @@ const OF_A_DUMP: &[&str] = &[
     "verbose",
 ];
 
-/// Only who starts or attaches to the JVM may give these, which is its own user or root: they name files, programs and
-/// peers, choose what else is made or who may read it, remove files, or decide how the agent behaves in the whole JVM.
+/// Only who starts or attaches to the JVM may give these, which is its own user or root: they name
+/// files, programs and peers, choose what else is made or who may read it, remove files, or decide
+/// how the agent behaves in the whole JVM.
 const OF_THE_JVM: &[&str] = &[
     "answer",
     "clock",
@@ -129,8 +132,8 @@ fn the_java_library_takes_those_of_a_dump() {
     }
 }
 
-/// Text becomes options where the JVM starts and where somebody attaches. The Java library does the second, and adds
-/// to its own words what its options hold and nothing else.
+/// Text becomes options where the JVM starts and where somebody attaches. The Java library does the
+/// second, and adds to its own words what its options hold and nothing else.
 #[test]
 fn there_is_no_other_way_to_give_options() {
     let parses = |path: &Path| code(path).matches("options::parse").count();

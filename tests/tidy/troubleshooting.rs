@@ -1,7 +1,8 @@
-//! Checks that docs/troubleshooting.md has every message of the agent and the command, and no other.
+//! Checks that docs/troubleshooting.md has every message of the agent and the command, and no
+//! other.
 //!
-//! Any literal that reads like a sentence counts as a message, wherever it is, so that no new message is overlooked.
-//! Text that is not printed on stderr is excluded by name.
+//! Any literal that reads like a sentence counts as a message, wherever it is, so that no new
+//! message is overlooked. Text that is not printed on stderr is excluded by name.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,8 +25,8 @@ const SPEAKING: [&str; 13] = [
     "graph",
     "trigger",
 ];
-/// Files whose text goes elsewhere: the options (docs/options.md), the layouts of files, and what `hprof check`
-/// and `hprof info` print on stdout.
+/// Files whose text goes elsewhere: the options (docs/options.md), the layouts of files, and what
+/// `hprof check` and `hprof info` print on stdout.
 const ELSEWHERE: [&str; 7] = [
     "options/help.rs",
     "options/rows/mod.rs",
@@ -35,11 +36,12 @@ const ELSEWHERE: [&str; 7] = [
     "reader/text.rs",
     "trigger/sample.rs",
 ];
-/// Literals that never reach a user's stderr: names of threads, headings and tables on stdout, markers of formats.
+/// Literals that never reach a user's stderr: names of threads, headings and tables on stdout,
+/// markers of formats.
 const NO_MESSAGES: &str = include_str!("no_messages.txt");
 
-/// The string literals of Rust code in the page's form: `…` for inserted values, one space for any white space, and no
-/// backticks.
+/// The string literals of Rust code in the page's form: `…` for inserted values, one space for any
+/// white space, and no backticks.
 fn literals(code: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = code.chars().peekable();
@@ -67,7 +69,8 @@ fn skip_char(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
-/// The rest of a literal, without the quotes. A backslash at the end of a line joins it with the next.
+/// The rest of a literal, without the quotes. A backslash at the end of a line joins it with the
+/// next.
 fn literal(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {
     let mut text = String::new();
     while let Some(letter) = rest.next() {
@@ -110,8 +113,8 @@ fn key(literal: &str) -> &str {
     literal.trim_matches([' ', ';', ',', ':', '.', '…'])
 }
 
-/// Whether this reads like a sentence or a part of one: two words, or a word and an inserted value, one of which starts
-/// with a lower-case letter.
+/// Whether this reads like a sentence or a part of one: two words, or a word and an inserted value,
+/// one of which starts with a lower-case letter.
 fn is_prose(text: &str) -> bool {
     let words: Vec<&str> = text
         .split(' ')
@@ -128,7 +131,8 @@ fn is_prose(text: &str) -> bool {
             .any(|word| word.starts_with(|it: char| it.is_lowercase()))
 }
 
-/// What is printed on stderr, and what reads like it: without the help of options and of the command, which is elsewhere.
+/// What is printed on stderr, and what reads like it: without the help of options and of the
+/// command, which is elsewhere.
 fn prose() -> BTreeSet<String> {
     let page = read(&root().join("docs/options.md")).replace('`', "");
     let options = spans("docs/options.md", &page);

@@ -1,12 +1,12 @@
-//! Walls between the agent's folders: which may import which. Cargo cannot check them, because the agent is one
-//! package.
+//! Walls between the agent's folders: which may import which. Cargo cannot check them, because the
+//! agent is one package.
 
 use super::{code, is_test, rust_files};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// A folder or a file, and what it may import besides itself. Each row may only name earlier rows, so there is
-/// no cycle.
+/// A folder or a file, and what it may import besides itself. Each row may only name earlier rows,
+/// so there is no cycle.
 type Row = (&'static str, &'static [&'static str]);
 
 /// The agent, lowest level first.

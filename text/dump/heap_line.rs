@@ -1,7 +1,8 @@
-//! The lines of a heap dump in text: one for each root, object and class, and one for each reference they hold.
+//! The lines of a heap dump in text: one for each root, object and class, and one for each
+//! reference in them.
 //!
-//! An object is a line of its own, followed by a line for each reference that is not null; so an array
-//! of millions of elements needs no buffer. Primitive values have no place in this layout.
+//! An object is a line of its own, followed by a line for each reference that is not null; so an
+//! array of millions of elements needs no buffer. This layout has no primitive values.
 
 use std::io::{self, Write};
 
@@ -13,7 +14,7 @@ use crate::Moment;
 
 /// The first line. Roots follow, then instances and arrays, then classes.
 ///
-/// `objects` counts arrays and classes too; `bytes` is the sum of all sizes below.
+/// `objects` includes arrays and classes; `bytes` is the sum of all sizes below.
 pub fn begin(objects: u64, bytes: u64, at: Moment, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
@@ -26,12 +27,14 @@ pub fn end(out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "HEAP DUMP END")
 }
 
-/// Why an object is alive though no object refers to it; `name` is that of the class which it is, or [`ClassName::UNKNOWN`].
+/// A root; `name` is the name of the class if the root is a class, otherwise
+/// [`ClassName::UNKNOWN`].
 ///
-/// A thread that is not known is written as 0, a frame as -1. The kinds that only Android has are unknown here.
+/// An unknown thread is written as 0, an unknown frame as -1. Android's kinds are written as
+/// unknown.
 pub fn root(root: &Root, name: ClassName<'_>, out: &mut impl Write) -> io::Result<()> {
     let thread = root.thread_serial.unwrap_or(0);
-    // A global reference was made by nobody that the record tells.
+    // The record of a global reference does not contain its creator.
     let trace = root.trace.unwrap_or(EMPTY_TRACE_SERIAL);
     let frame = root.frame_number.filter(|&frame| frame != NO_FRAME);
     let frame = frame.map_or(-1, i64::from);
@@ -53,7 +56,8 @@ pub fn root(root: &Root, name: ClassName<'_>, out: &mut impl Write) -> io::Resul
     writeln!(out, ")")
 }
 
-/// An object that is no array and no class, its size in the heap and the name of its class; its [`field`]s follow.
+/// An object that is not an array or a class, its size in the heap and the name of its class; its
+/// [`field`]s follow.
 pub fn instance(
     instance: &Instance,
     size_bytes: u64,
@@ -76,7 +80,8 @@ pub fn field(name: &[u8], value: u64, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "\t{}\t{second_tab}{value:x}", Word(name))
 }
 
-/// An array of references, its size in the heap and the name of its class, `java.lang.String[]`; its [`element`]s follow.
+/// An array of references, its size in the heap and the name of its class, `java.lang.String[]`;
+/// its [`element`]s follow.
 pub fn object_array(
     array: &ObjectArray,
     size_bytes: u64,
@@ -90,7 +95,8 @@ pub fn object_array(
     )
 }
 
-/// An array of primitive values and its size, for which only what the elements take counts, as it always was.
+/// An array of primitive values and the size of its elements alone: the old agent left out the
+/// header, too.
 pub fn primitive_array(
     array: &PrimitiveArray,
     size_bytes: u64,
@@ -114,7 +120,8 @@ pub fn element(index: u32, value: u64, out: &mut impl Write) -> io::Result<()> {
     }
 }
 
-/// A class, and what it belongs to: what is null has no line. Its [`static_field`]s follow, then its [`constant`]s.
+/// A class and its loader, signers and so on; those that are null have no line. Its
+/// [`static_field`]s follow, then its [`constant`]s.
 pub fn class(class: &ClassDump, name: ClassName<'_>, out: &mut impl Write) -> io::Result<()> {
     let (object, trace) = (class.class, class.trace);
     writeln!(out, "CLS {object:x} (name={name}, trace={trace})")?;

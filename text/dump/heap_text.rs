@@ -1,4 +1,4 @@
-//! The heap dump itself: records read once more, a line or several each.
+//! The heap dump itself: reads the records again, and writes one or several lines for each.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use reader::{
 use super::survey::Survey;
 use super::{heap_line, reader, Open, TextError};
 
-/// The parts of a heap dump in the order that text has them.
+/// The parts of a heap dump in the order of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Roots,
@@ -19,7 +19,7 @@ enum Part {
 }
 
 impl Part {
-    /// `None`: it is no part of the text.
+    /// `None` if it is not part of the text.
     fn of(record: &HeapRecord) -> Option<Self> {
         match record {
             HeapRecord::Root(_) => Some(Self::Roots),
@@ -33,16 +33,17 @@ impl Part {
 /// Writes the lines of a heap dump.
 pub(super) struct HeapText<'s> {
     survey: &'s Survey,
-    /// The values of the instance at hand.
+    /// The values of the current instance.
     values: Vec<u8>,
-    /// Its class and supers, the last of which stands first in text: where in the values the fields begin.
+    /// Its class and superclasses, whose last is first in text: the offset of their fields among
+    /// the values.
     supers: Vec<(usize, &'s [Field])>,
-    /// Instances whose values are not those of their class.
+    /// Instances whose values do not match their class.
     damaged: u64,
 }
 
 impl<'s> HeapText<'s> {
-    /// For a dump that was looked at.
+    /// A writer for a dump that was surveyed.
     pub(super) fn new(survey: &'s Survey) -> Self {
         Self {
             survey,
@@ -52,7 +53,7 @@ impl<'s> HeapText<'s> {
         }
     }
 
-    /// Writes all lines, from the first to the last, and tells how many objects have other values than their class.
+    /// Writes all lines, and returns the number of objects whose values do not match their class.
     pub(super) fn encode(
         mut self,
         open: &mut Open<'_, '_>,
@@ -72,7 +73,8 @@ impl<'s> HeapText<'s> {
         Ok(self.damaged)
     }
 
-    /// Writes the records of this part, and stops after the last one: only objects are everywhere in a file.
+    /// Writes the records of this part, and stops after the last one: only objects can be anywhere
+    /// in a file.
     fn part(
         &mut self,
         part: Part,
@@ -186,7 +188,7 @@ impl<'s> HeapText<'s> {
     }
 }
 
-/// Writes the references among the fields whose values these begin with.
+/// Writes the references among the fields at the start of these values.
 fn references(
     mut values: &[u8],
     fields: &[Field],

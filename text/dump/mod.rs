@@ -1,8 +1,8 @@
-//! A file of records as text: the contents page.
+//! Converts a binary file to text.
 //!
-//! A first look, [`Survey`], keeps names, classes and stacks and counts the objects, for the first line; then the file is
-//! read again for the roots, for instances and arrays, and for the classes, which come last in text. Memory is bounded by
-//! classes, strings and stacks.
+//! A first pass, [`Survey`], stores names, classes and stacks and counts the objects, for the first
+//! line. Then the file is read again for the roots, for instances and arrays, and for the classes,
+//! which come last in text. Memory is bounded by classes, strings and stacks.
 
 pub mod heap_line;
 
@@ -28,10 +28,10 @@ use survey::{Profile, Survey, ThreadLine};
 /// Opens the file's uncompressed bytes anew for each pass.
 pub type Open<'o, 'r> = dyn FnMut() -> io::Result<Box<dyn Read + 'r>> + 'o;
 
-/// What no record tells.
+/// Settings that no record contains.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// What objects take in the JVM's heap; `None` assumes it, see [`ObjectSizes::assumed`].
+    /// The sizes of objects in the JVM's heap; `None` assumes them, see [`ObjectSizes::assumed`].
     pub sizes: Option<ObjectSizes>,
     /// Seconds that local time is ahead of UTC, negative west of Greenwich.
     pub utc_offset_seconds: i32,
@@ -39,21 +39,21 @@ pub struct Settings {
     pub budget: Budget,
 }
 
-/// How it went.
+/// The result of a conversion.
 #[derive(Clone, Debug)]
 pub struct Transcribed {
-    /// Places that could not be read; what they hide is not in the text.
+    /// Damaged places; the records there are not in the text.
     pub damaged: u64,
-    /// The first of them, unless it is an object whose values are not those of its class.
+    /// The first of them, unless it is an object whose values do not match its class.
     pub first_damage: Option<Damage>,
-    /// Whether the file has a record that says where its heap dump ends.
+    /// Whether the file has a record that ends its heap dump.
     pub is_ended: bool,
 }
 
-/// Why there is no text, or not all of it.
+/// The reason why the text is missing or incomplete.
 #[derive(Debug)]
 pub enum TextError {
-    /// The file cannot be read, is no HPROF file, or needs too much memory.
+    /// The file cannot be read, is not an HPROF file, or needs too much memory.
     Read(ReadError),
     /// The text cannot be written.
     Write(io::Error),
@@ -82,9 +82,10 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-/// Writes a binary file of records as text: threads, traces, the heap dump if there is one, and profiles.
+/// Converts a binary file to text: threads, traces, the heap dump if there is one, and profiles.
 ///
-/// The file is read up to four times, and seven times if its threads have no names but those in their objects.
+/// Reads the file up to four times, and up to seven times if only the thread objects contain the
+/// names of threads.
 pub fn transcribe(
     open: &mut Open<'_, '_>,
     settings: &Settings,

@@ -1,6 +1,7 @@
-//! The first look at a file: names, classes, stacks, threads, profiles, and how many objects there are.
+//! The first pass over a file: names, classes, stacks, threads, profiles, and the number of
+//! objects.
 //!
-//! What is kept is bounded by classes, strings and stacks; objects are only counted.
+//! Memory is bounded by classes, strings and stacks; objects are only counted.
 
 use std::collections::HashMap;
 
@@ -13,15 +14,15 @@ use reader::{
 use super::{reader, Open, Settings};
 use crate::Moment;
 
-/// Bytes of memory that an entry of a list or a map takes at most.
+/// The most memory for an entry of a list or a map, in bytes.
 const ENTRY_BYTES: u64 = 64;
 
 /// A line about a thread.
 #[derive(Clone, Debug)]
 pub(super) enum ThreadLine {
-    /// It starts, as a record says.
+    /// A thread starts, according to a record.
     Start(StartThread),
-    /// It starts: serial, object, and the name that the object has.
+    /// A thread starts: serial, object, and the name in the object.
     Named(u32, u64, String),
     /// The thread with this serial ends.
     End(u32),
@@ -34,18 +35,18 @@ pub(super) enum Profile {
     Samples(CpuSamples),
 }
 
-/// What a file has beside its objects.
+/// The contents of a file except its objects.
 #[derive(Debug)]
 pub(super) struct Survey {
-    /// When it was begun.
+    /// When the file was started.
     pub(super) at: Moment,
     pub(super) sizes: ObjectSizes,
     pub(super) id_bytes: u32,
     pub(super) directory: Directory,
     pub(super) stacks: Stacks,
-    /// Starts and ends, in the order of the file.
+    /// Starts and ends, in file order.
     pub(super) threads: Vec<ThreadLine>,
-    /// Serials in the order of the file.
+    /// Serials in file order.
     pub(super) traces: Vec<u32>,
     pub(super) profiles: Vec<Profile>,
     pub(super) has_heap: bool,
@@ -54,20 +55,20 @@ pub(super) struct Survey {
     pub(super) first_damage: Option<Damage>,
     pub(super) roots: u64,
     pub(super) classes: u64,
-    /// Instances and arrays.
+    /// Number of instances and arrays.
     pub(super) objects: u64,
     array_bytes: u64,
-    /// Instances by their class and the bytes of their values.
+    /// Number of instances by class and by the bytes of their values.
     instances: HashMap<(u64, u32), u64>,
     /// Serials and objects of threads that are roots.
     root_threads: Vec<(u32, u64)>,
     has_starts: bool,
-    /// Bytes that the rows of profiles take.
+    /// Bytes of the rows of profiles.
     profile_bytes: u64,
 }
 
 impl Survey {
-    /// Looks at all records. Errors: I/O, no HPROF file, more than the budget allows.
+    /// Reads all records. Errors: I/O, no HPROF file, more than the budget allows.
     pub(super) fn take(open: &mut Open<'_, '_>, settings: &Settings) -> Result<Self, ReadError> {
         let mut dump = reader(open, settings.budget)?;
         let mut survey = Self::new(&dump, settings);
@@ -123,14 +124,14 @@ impl Survey {
         self.directory.strings.bytes(id).unwrap_or_default()
     }
 
-    /// What the class with this object is called.
+    /// The name of the class with this object.
     pub(super) fn class_name(&self, object: u64) -> ClassName<'_> {
         let class = self.directory.classes.get(object);
         let name = class.and_then(|class| self.directory.strings.class_name(class.name));
         name.unwrap_or(ClassName::UNKNOWN)
     }
 
-    /// What the class of a site is called; what has no class, by the type of the array.
+    /// The name of a site's class; without a class, the name by the type of the array.
     pub(super) fn class_of_site(&self, site: &AllocSite) -> ClassName<'_> {
         let name = self.directory.class_name(site.class_serial);
         name.unwrap_or_else(|| match BasicType::from_code(site.array_type) {
@@ -144,7 +145,7 @@ impl Survey {
         self.objects.saturating_add(self.classes)
     }
 
-    /// The bytes of instances and arrays, as their lines have them.
+    /// The bytes of instances and arrays, as on their lines.
     pub(super) fn bytes(&self) -> u64 {
         let sizes = self.instances.iter().map(|(&(class, data_bytes), &count)| {
             self.instance_bytes(class, data_bytes).saturating_mul(count)
@@ -244,7 +245,7 @@ impl Survey {
         self.array_bytes = self.array_bytes.saturating_add(bytes);
     }
 
-    /// Bytes of memory that is taken beside the directory's.
+    /// Bytes of memory used in addition to the directory's.
     fn held_bytes(&self) -> u64 {
         let entries = self.traces.len()
             + self.threads.len()
@@ -254,7 +255,7 @@ impl Survey {
             .saturating_add(ENTRY_BYTES.saturating_mul(entries as u64))
     }
 
-    /// Threads that no record starts are those among the roots, named as their objects are.
+    /// Adds threads that are roots but have no START THREAD, with the names in their objects.
     fn name_threads(
         &mut self,
         open: &mut Open<'_, '_>,

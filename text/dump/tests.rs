@@ -1,4 +1,4 @@
-//! Whole dumps as text: a golden to read, every way that records take, and files that are not whole.
+//! Whole dumps as text: a golden, every kind of record, and truncated files.
 
 use super::*;
 use format::BasicType;
@@ -22,7 +22,7 @@ fn id(address: u64) -> ObjectId {
     ObjectId::new(address).unwrap()
 }
 
-/// What stands before the segments, what stands in those before the objects, and the objects.
+/// The records before the segments, the sub-records before the objects, and the objects.
 struct Dump {
     head: Vec<u8>,
     classes: Vec<u8>,
@@ -30,7 +30,8 @@ struct Dump {
 }
 
 impl Dump {
-    /// A list of two nodes and a leaf, an array of them, an array of bytes; a thread that made them.
+    /// A list of two nodes and a leaf, an array of them, an array of bytes; a thread that created
+    /// them.
     fn sample() -> Self {
         let tables = Tables::new();
         let name = |text: &str| tables.strings.intern(text.as_bytes());
@@ -80,7 +81,7 @@ impl Dump {
         }
     }
 
-    /// The records in the order of a file.
+    /// The records in file order.
     fn file(&self) -> Vec<u8> {
         let mut file = [&self.head[..], &self.classes, &self.objects].concat();
         HeapDumpEnd.encode(&mut file).unwrap();
@@ -278,7 +279,7 @@ fn opened<'f>(file: &'f [u8]) -> impl FnMut() -> io::Result<Box<dyn Read + 'f>> 
     move || Ok(Box::new(file) as Box<dyn Read + 'f>)
 }
 
-/// The text of a file of records that is whole.
+/// The text of a complete file.
 fn text(file: &[u8]) -> String {
     text_at(0, file)
 }
@@ -369,7 +370,7 @@ proptest! {
             let length = file.len();
             file[place.index(length)] = byte;
         }
-        // Text or an error, but an end.
+        // Returns text or an error, and terminates.
         let _ = transcribe(&mut opened(&file), &SETTINGS, &mut Vec::new());
     }
 }

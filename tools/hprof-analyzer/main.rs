@@ -1,4 +1,4 @@
-//! Prints each object of a dump that a root leads to, as hprof-analyzer sees it: id and retained bytes.
+//! Prints each reachable object of a dump as hprof-analyzer computes it: id and retained bytes.
 
 use std::io::{self, BufWriter, Write};
 
@@ -13,7 +13,7 @@ fn main() -> io::Result<()> {
     let heap = build_exploration(&source, &retained)?;
     let mut to = BufWriter::new(io::stdout().lock());
     for object in 0..heap.n {
-        // What the search from the roots has not met has no place in its order.
+        // Unreachable objects have no number in the search order.
         if heap.dense_to_pre[object] != u32::MAX {
             writeln!(to, "{:#x} {}", heap.addrs[object], heap.retained[object])?;
         }

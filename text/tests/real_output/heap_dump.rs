@@ -1,4 +1,4 @@
-//! The lines of a heap dump, read and written again.
+//! Parses the lines of a heap dump and writes them again.
 
 use super::*;
 use format::{BasicType, NO_FRAME};
@@ -13,7 +13,7 @@ fn id(hex: &str) -> u64 {
 pub(super) fn put_root(line: &str, out: &mut Out) {
     let object = id(between(line, "ROOT ", " "));
     if object == 0 {
-        // The old agent's stand-in for threads it does not know; we need none.
+        // The old agent's stand-in for unknown threads; ours has none.
         return out.extend_from_slice(format!("{line}\n").as_bytes());
     }
     let kind = match between(line, "kind=<", ">") {

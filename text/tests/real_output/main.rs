@@ -1,6 +1,8 @@
-//! Real output of the JDK's own agent, taken apart and written again by our encoders: the same bytes.
+//! Real output of the JDK's own agent, parsed and written again by our encoders, must give the same
+//! bytes.
 //!
-//! See `tests/real/README.md` for where the files come from. The parser here shares nothing with the encoders.
+//! `tests/real/README.md` describes the origin of the files. The parser here shares nothing with
+//! the encoders.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -39,7 +41,7 @@ impl<'a> Lines<'a> {
         self.rest.pop()
     }
 
-    /// The lines up to the first that is not wanted.
+    /// The lines before the first that is not wanted.
     fn while_next(&mut self, wanted: impl Fn(&str) -> bool) -> Vec<&'a str> {
         let mut taken = Vec::new();
         while self.rest.last().is_some_and(|line| wanted(line)) {
@@ -48,7 +50,7 @@ impl<'a> Lines<'a> {
         taken
     }
 
-    /// The lines up to this one, which is taken too.
+    /// The lines up to and including this one.
     fn until(&mut self, end: &str) -> Vec<&'a str> {
         let taken = self.while_next(|line| line != end);
         assert_eq!(self.next(), Some(end));
@@ -56,7 +58,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// What stands between the first `start` and the next `end`.
+/// The text between the first `start` and the next `end`.
 fn between<'a>(line: &'a str, start: &str, end: &str) -> &'a str {
     let (_, after) = line.split_once(start).expect(line);
     after.split_once(end).expect(line).0
@@ -78,7 +80,7 @@ fn thread(text: &str) -> Option<ThreadId> {
     ThreadId::new(number(text))
 }
 
-/// `Tue Jul 24 17:50:46 2018`, counted out by years and months.
+/// `Tue Jul 24 17:50:46 2018`, counted by years and months.
 fn moment(text: &str) -> Moment {
     let words: Vec<&str> = text.split_whitespace().collect();
     let year: i64 = number(words[4]);
@@ -199,7 +201,7 @@ fn put_sites(line: &str, lines: &mut Lines<'_>, out: &mut Out) {
         bytes: number(columns[0]),
         objects: number(columns[1]),
     };
-    // The old agent sorts rows of one weight as it pleases: ties are broken by the class's number here.
+    // The old agent sorts rows with equal weight arbitrarily: here the class's number decides.
     let sites: Vec<Site<'_>> = (1..)
         .zip(rows[2..].iter().zip(&names))
         .map(|(place, (row, signature))| {
@@ -237,7 +239,8 @@ fn put_cpu(line: &str, lines: &mut Lines<'_>, out: &mut Out) {
         .map(|(row, (class, name))| {
             let columns: Vec<&str> = row.split_whitespace().collect();
             let count = number(columns[3]);
-            // With less than 5,000 ms in all a percentage with two digits has one number of ms.
+            // If the total is below 5,000 ms, a percentage with two decimals matches one number of
+            // ms.
             let hundredths: u64 = number(&columns[1].replace(['.', '%'], ""));
             let millis = (hundredths * total + 5_000) / 10_000;
             Cost {
@@ -395,7 +398,7 @@ fn put_monitor_time(line: &str, lines: &mut Lines<'_>, out: &mut Out) {
     MonitorTimeBlock { contentions, at }.encode(out).unwrap();
 }
 
-/// The same text, from the facts in it.
+/// The same text, written from its contents.
 fn rewritten(text: &str) -> String {
     let (mut lines, mut out) = (Lines::of(text.lines().collect()), Vec::new());
     while let Some(line) = lines.next() {
@@ -428,7 +431,8 @@ fn rewritten(text: &str) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Compares line by line; rows of equal share may stand in another order, as the old sort is not stable.
+/// Compares line by line; rows with equal share may be in another order, because the old sort is
+/// not stable.
 fn check(name: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/real/{name}.txt"));
     let real = std::fs::read_to_string(&path).expect(name);

@@ -1,4 +1,4 @@
-//! Goldens of text: each block of a report as a person gets to see it.
+//! Goldens of text: each block of a report as a person sees it.
 //!
 //! `BLESS=1 cargo test -p hprof-text --test text_golden` rewrites the files; review the difference.
 #![allow(
@@ -23,7 +23,7 @@ use text::{
     Phase, Report, SitesBlock, ThreadStart, Trace,
 };
 
-/// A text with the golden of this name, and the text itself.
+/// Compares a text with the golden of this name; returns the text.
 fn check(name: &str, encode: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
     let mut bytes = Vec::new();
     encode(&mut bytes).unwrap();
@@ -253,7 +253,7 @@ fn times() {
         }
         .encode(out)
     });
-    // Called, but nothing measured: no share of nothing.
+    // Called, but without measured time: no division by zero.
     let nothing = Costs::new(&costs[2..], 0.0);
     check("cpu_time_nothing", |out| {
         CpuTimeBlock {
@@ -305,7 +305,8 @@ fn stacks() -> Vec<(u32, Vec<Frame<'static>>)> {
     ]
 }
 
-/// Two dumps into one report, in the order that foreign parsers can follow: threads, traces, samples.
+/// Two dumps into one report, in the order that foreign parsers can follow: threads, traces,
+/// samples.
 #[test]
 fn a_whole_report() {
     let dumps = [
@@ -356,7 +357,7 @@ fn a_whole_report() {
     dumps.split("\n\n").for_each(foreign_parsers_follow);
 }
 
-/// What gprof2dot and stackcollapse-hprof ask of a dump, as their sources have it.
+/// Checks what gprof2dot and stackcollapse-hprof require of a dump, according to their sources.
 fn foreign_parsers_follow(dump: &str) {
     let is_trace = |line: &&str| line.starts_with("TRACE ") || line.starts_with('\t');
     let lines = dump.lines().skip_while(|line| !is_trace(line));
