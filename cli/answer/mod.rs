@@ -9,3 +9,4 @@ pub(crate) mod sites;
 pub(crate) mod sizes_by;
 pub(crate) mod threads;
 pub(crate) mod top;
+pub(crate) mod waste;

@@ -4,7 +4,7 @@ use graph::{Copies, Duplicates, Heap, Waste};
 use serde_json::{json, Value};
 
 use super::space::Space;
-use crate::waste::fault;
+use crate::answer::waste::fault;
 
 /// Bytes of the page for all tables.
 const SPACE_BYTES: u64 = 60_000;
