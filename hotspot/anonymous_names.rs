@@ -1,10 +1,11 @@
-//! Names of VM-anonymous classes (lambdas and lambda forms up to JDK 14), without the suffix that JVMTI appends.
+//! Names of VM-anonymous classes (lambdas and lambda forms up to JDK 14), without the suffix that
+//! JVMTI appends.
 
 use jvm::env::Env;
 use jvm::object::Object;
 
-/// Removes the slash and the class object's hash that follow the name. HotSpot's own dumps do not have them, so classes
-/// made from one class file share one name.
+/// Removes the slash and the class object's hash that follow the name. HotSpot's own dumps do not
+/// have them, so classes made from one class file share one name.
 pub fn without_hash(env: &Env, class: &Object<'_>, signature: &[u8]) -> Vec<u8> {
     match split(signature) {
         // A class file's name may also end in a number.

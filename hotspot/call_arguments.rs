@@ -1,17 +1,19 @@
-//! The arguments that an interpreted frame holds for code that is not Java's: those of a native method that runs, and
-//! those of a call that the JVM is linking, which may take Java code that loads or initializes a class. HotSpot's own
-//! walk reports neither, but the collector visits them (frame.cpp, `oops_interpreted_do`).
+//! The arguments that an interpreted frame holds for code that is not Java's: those of a native
+//! method that runs, and those of a call that the JVM is linking, which may take Java code that
+//! loads or initializes a class. HotSpot's own walk reports neither, but the collector visits them
+//! (frame.cpp, `oops_interpreted_do`).
 
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::vm_structs::Table;
 
-/// Where an interpreted frame has its parts, in words below the frame pointer (frame_x86.hpp).
+/// Places of the parts of an interpreted frame, in words below the frame pointer (frame_x86.hpp).
 const LAST_STACK_POINTER: u64 = 2;
 const METHOD: u64 = 3;
 const VARIABLES: u64 = 7;
 const BYTECODE: u64 = 8;
 const OPERANDS_END: u64 = 9;
-/// Numbers below this are distances from the frame pointer in words, as some parts are since JDK 21. No stack is there.
+/// Numbers below this are distances from the frame pointer in words, as some parts are since JDK
+/// 21. No stack is there.
 const MOST_WORDS: i64 = 1 << 20;
 /// Bits of a method's access flags.
 const STATIC: u16 = 0x8;
@@ -21,7 +23,7 @@ const FIRST_CALL: u8 = 182;
 const STATIC_CALL: u8 = 184;
 const DYNAMIC_CALL: u8 = 186;
 
-/// How to find out which words are arguments, and which of these are references.
+/// Finds the words that are arguments, and which of them are references.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CallArguments {
     flags: u64,
@@ -105,8 +107,8 @@ impl CallArguments {
         })
     }
 
-    /// The references that the newest frame before native code or code of the JVM holds as arguments. The frame is
-    /// interpreted. `None` if it cannot be read.
+    /// The references that the newest frame before native code or code of the JVM holds as
+    /// arguments. The frame is interpreted. `None` if it cannot be read.
     pub(super) fn held(
         &self,
         memory: &Readable<'_>,
@@ -136,7 +138,7 @@ impl CallArguments {
         };
         let behind = last.wrapping_add(slots.len() as u64 * WORD_BYTES);
         if behind > frame.place(OPERANDS_END)? {
-            // The JVM has taken the operands: it is about to throw an exception.
+            // The JVM has popped the operands: it is about to throw an exception.
             return Some(Vec::new());
         }
         frame.references(behind.wrapping_sub(WORD_BYTES), &slots)
@@ -212,7 +214,8 @@ impl Frame<'_, '_> {
         })
     }
 
-    /// The references in these slots, of which the first is at the highest address. Nulls are left out.
+    /// The references in these slots, of which the first is at the highest address. Nulls are left
+    /// out.
     fn references(&self, first: u64, slots: &[bool]) -> Option<Vec<u64>> {
         let references = (0..).zip(slots).filter(|&(_, &is_reference)| is_reference);
         let words = references.map(|(slot, _)| {
@@ -223,7 +226,8 @@ impl Frame<'_, '_> {
     }
 }
 
-/// For each slot of the arguments, whether it has a reference; `None` if this is no signature of a method.
+/// One entry for each slot of the arguments: whether it holds a reference. `None` if this is no
+/// signature of a method.
 fn slots(signature: &[u8], has_receiver: bool) -> Option<Vec<bool>> {
     let mut slots = if has_receiver { vec![true] } else { Vec::new() };
     let mut rest = signature.strip_prefix(b"(")?.iter();
@@ -265,8 +269,8 @@ mod tests {
         }
     }
 
-    /// All places are those of the scene below: a method is its flags and its constant part; that is its constants and
-    /// an index; a pool is its cache, and its constants are behind it.
+    /// All places are those of the scene below: a method is its flags and its constant part; that
+    /// is its constants and an index; a pool is its cache, followed by its constants.
     const LAYOUT: CallArguments = CallArguments {
         flags: 0,
         constant_part: 8,
@@ -280,11 +284,11 @@ mod tests {
         dynamic_calls: Entries::InArray(Entry { bytes: 2, index: 0 }, 0, 4),
     };
 
-    /// The references in the frame of a method with these flags at this bytecode; words of the frame are 100 and so on,
-    /// the lowest first. Every call is `(La/B;J[I)V`.
+    /// The references in the frame of a method with these flags at this bytecode; words of the
+    /// frame are 100 and so on, the lowest first. Every call is `(La/B;J[I)V`.
     fn held(flags: u64, bytecode: [u8; 5], last_stack_pointer: u64) -> Vec<u64> {
         let symbol = *b"\x0B\0(La/B;J[I)V";
-        // Entries: the second behind the header names constant 3, as does the last of the array.
+        // Entries: the second after the header names constant 3, as does the last of the array.
         let array = [0_u16, 0, 0, 0, 3];
         let cache = [array.as_ptr() as u64, 0x0003_0000_0000_0000];
         let names = |second: u64| second << 16;

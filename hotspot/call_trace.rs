@@ -1,8 +1,9 @@
-//! HotSpot's own function for profilers, `AsyncGetCallTrace`: returns the Java stack of the running thread inside a
-//! signal handler.
+//! HotSpot's own function for profilers, `AsyncGetCallTrace`: returns the Java stack of the running
+//! thread inside a signal handler.
 //!
-//! It belongs to no specification. Sun's Forte analyzer looked it up by name, and so have profilers since then;
-//! HotSpot has had it since 1.4. It neither waits nor allocates, and returns a count below 1 when it finds no stack.
+//! It belongs to no specification. Sun's Forte analyzer looked it up by name, and so have profilers
+//! since then; HotSpot has had it since 1.4. It neither waits nor allocates, and returns a count
+//! below 1 when it finds no stack.
 
 use super::exported::exported_function;
 use jni::sys::{jmethodID, JNIEnv};
@@ -53,7 +54,8 @@ impl StackFault {
     /// The thread has ended before the clock's next tick.
     pub const ENDED: Self = Self(i32::MIN + 2);
 
-    /// A sample's count while HotSpot's handler suspends the thread. HotSpot's own codes end far above it.
+    /// A sample's count while HotSpot's handler suspends the thread. HotSpot's own codes end far
+    /// above it.
     pub const SUSPENDED_COUNT: i32 = -100;
 
     /// The meaning of [`CallTrace::count`] when it is below 1.
@@ -61,8 +63,8 @@ impl StackFault {
         Self(count)
     }
 
-    /// Whether a count says that the thread runs Java code whose stack HotSpot cannot read (`ticks_unknown_Java`,
-    /// `ticks_not_walkable_Java`; forte.cpp).
+    /// Whether a count means that the thread runs Java code whose stack HotSpot cannot read
+    /// (`ticks_unknown_Java`, `ticks_not_walkable_Java`; forte.cpp).
     pub fn is_unreadable_java(count: i32) -> bool {
         matches!(count, -6 | -5)
     }

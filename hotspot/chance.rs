@@ -4,13 +4,14 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::OnceLock;
 
-/// The generator: Marsaglia's xorshift. No better one is needed, because what is chosen is random itself.
+/// The generator: Marsaglia's xorshift. No better one is needed, because what is chosen is random
+/// itself.
 #[derive(Debug)]
 pub struct Chance(u64);
 
 impl Chance {
-    /// A generator that differs from all earlier ones, and from those of other processes, so that repeated measurements
-    /// of a program show what is due to chance.
+    /// A generator that differs from all earlier ones, and from those of other processes, so that
+    /// repeated measurements of a program show what is due to chance.
     pub fn new() -> Self {
         static FIRST: OnceLock<u64> = OnceLock::new();
         static STARTED: AtomicU64 = AtomicU64::new(1);

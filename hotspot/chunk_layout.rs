@@ -1,8 +1,9 @@
-//! The layout of `jdk.internal.vm.StackChunk`: an object that has a part of a continuation's stack behind its fields
-//! (stackChunkOop.hpp, instanceStackChunkKlass.hpp).
+//! The layout of `jdk.internal.vm.StackChunk`: an object whose fields are followed by a part of a
+//! continuation's stack (stackChunkOop.hpp, instanceStackChunkKlass.hpp).
 //!
-//! Java declares some of its fields. HotSpot injects others; their offsets are in the compressed list of the class's
-//! fields (fieldInfo.hpp), in the order in which HotSpot names them (javaClasses.hpp).
+//! Java declares some of its fields. HotSpot injects others; their offsets are in the compressed
+//! list of the class's fields (fieldInfo.hpp), in the order in which HotSpot names them
+//! (javaClasses.hpp).
 
 use super::memory::{Address, Readable};
 use super::oop_maps::packed_number;
@@ -10,13 +11,14 @@ use super::vm_structs::Table;
 
 /// Fields that a class has in its list: more than this one has.
 const MOST_FIELDS: u32 = 64;
-/// Which of the injected fields these are: the flags, and how many locks the thread holds (since JDK 24). All have more
-/// fields than there are before the latter.
+/// Which of the injected fields these are: the flags, and how many locks the thread holds (since
+/// JDK 24). All have more fields than there are before the latter.
 const FLAGS: usize = 1;
 const LOCKS: usize = 4;
 /// What a list of fields is above its values: no byte is 0.
 const EXCLUDED: u32 = 1;
-/// Bits of an entry that say that it has one more number: a constant, a generic signature, a contention group.
+/// Bits of an entry, each of which stands for one more number: a constant, a generic signature, a
+/// contention group.
 const MORE: [u32; 3] = [1, 1 << 2, 1 << 4];
 
 /// Offsets of the fields that Java declares.
@@ -24,16 +26,17 @@ const MORE: [u32; 3] = [1, 1 << 2, 1 << 4];
 pub struct ChunkFields {
     /// Words of the stack.
     pub size: u64,
-    /// The place of the newest frame, in words from the start of the stack. It is the size if there are no frames.
+    /// The place of the newest frame, in words from the start of the stack. It is the size if there
+    /// are no frames.
     pub stack_pointer: u64,
-    /// What tells the end of the oldest frame.
+    /// The end of the oldest frame, as this version stores it.
     pub end: ChunkEnd,
 }
 
-/// The field that tells where the oldest frame ends and its arguments begin.
+/// The field with the place where the oldest frame ends and its arguments begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkEnd {
-    /// How many words its arguments have: on JDK 21.
+    /// The number of words of its arguments: on JDK 21.
     Arguments(u64),
     /// Words from the start of the stack: since JDK 22.
     Bottom(u64),
@@ -70,8 +73,8 @@ impl ChunkClass {
         })
     }
 
-    /// The layout of the class with this `Klass`. `None` if its list of fields does not have the declared ones, or
-    /// fewer injected ones than any HotSpot.
+    /// The layout of the class with this `Klass`. `None` if its list of fields does not have the
+    /// declared ones, or fewer injected ones than any HotSpot.
     pub(super) fn layout(
         &self,
         memory: &Readable<'_>,
@@ -95,7 +98,7 @@ impl ChunkClass {
             declared,
             flags: (*injected.get(FLAGS)?).into(),
             locks: injected.get(LOCKS).map(|&offset| offset.into()),
-            // The lowest bits say how instances are allocated.
+            // The lowest bits encode how instances are allocated.
             stack: u64::from(size_bytes & !7),
             reference_bytes,
         })
@@ -140,7 +143,8 @@ mod tests {
         bytes: 4,
     };
 
-    /// A list of fields: how many there are of each kind, and of each field the offset and the flags.
+    /// A list of fields: how many there are of each kind, and of each field the offset and the
+    /// flags.
     fn list(own: u8, injected: &[u8]) -> Vec<u8> {
         let declared = [(12, 0), (24, 1), (28, 5), (40, 0)];
         let declared = declared.into_iter().take(own.into());

@@ -1,7 +1,7 @@
-//! HotSpot's code cache: finds the compiled method at a return address (codeCache.cpp, heap.cpp, nmethod.hpp).
+//! HotSpot's code cache: finds the method at a return address (codeCache.cpp, heap.cpp, nmethod.hpp).
 //!
-//! Threads read it without a lock or a safepoint, as HotSpot itself does when it walks stacks: code that a frame
-//! returns to is not freed, and the entries of the segment map that lead to it keep their meaning.
+//! Threads read it without a lock or a safepoint, as HotSpot's stack walks do: code that a frame
+//! returns to is not freed, and the entries of the segment map that lead to it stay the same.
 
 use super::interpreter::Interpreter;
 use super::memory::{Address, Readable, WORD_BYTES};
@@ -129,8 +129,8 @@ impl CodeCache {
         })
     }
 
-    /// The compiled method at `pc`, to which a frame of the calling thread returns. `None` if there is none, or if the
-    /// return was redirected for a deoptimization.
+    /// The compiled method at `pc`, to which a frame of the calling thread returns. `None` if there
+    /// is none, or if the return was redirected for a deoptimization.
     pub(super) fn frame(&self, pc: u64) -> Option<CompiledFrame> {
         let method = self.blob(pc)?;
         if !self.is_method(method) || self.layout.is_deoptimized(method, pc) {
@@ -145,9 +145,9 @@ impl CodeCache {
         })
     }
 
-    /// The code of a forked copy at `pc`, to which a frame returns. `None` outside of the code cache.
+    /// The code of a forked copy at `pc`, to which a frame returns. `None` outside of the cache.
     ///
-    /// A frame that was not read rightly may lead to a block that was freed, so only what is mapped is read.
+    /// A wrongly read frame may lead to a block that was freed, so only mapped memory is read.
     pub(super) fn returned_to(&self, memory: &Readable<'_>, pc: u64) -> Option<Returned> {
         /// How HotSpot's names of its stubs begin; since JDK 26, some begin in the second way.
         const STUBS: [&[u8]; 2] = [b"StubRoutines", b"Stub Generator"];
@@ -175,13 +175,13 @@ impl CodeCache {
         })
     }
 
-    /// Distance from the start of the code cache, which is smaller than 2 GiB; `None` outside of it.
+    /// Distance from the start of the cache, which is smaller than 2 GiB; `None` outside of it.
     pub(super) fn distance(&self, address: u64) -> Option<u32> {
         u32::try_from(address.checked_sub(self.low)?).ok()
     }
 
-    /// The state of the frame of the code that runs at `pc`. `None` outside of the code cache, and for the interpreter,
-    /// whose frames follow no simple rule.
+    /// The state of the frame of the code that runs at `pc`. `None` outside of the code cache, and
+    /// for the interpreter, whose frames follow no simple rule.
     pub(super) fn standing(&self, pc: u64) -> Option<Standing> {
         const RET: u8 = 0xC3;
         if self.interpreter.contains(pc) {
@@ -209,14 +209,14 @@ impl CodeCache {
         first.is_some_and(|name| name.load(Ordering::Relaxed) != 0)
     }
 
-    /// Whether `pc`, which may be any number, is in the interpreter or in a compiled method. Compiled methods are only
-    /// recognised after one was seen.
+    /// Whether `pc`, which may be any number, is in the interpreter or in a compiled method.
+    /// Compiled methods are only recognised after one was seen.
     pub(super) fn is_java(&self, pc: u64) -> bool {
         let in_method = || self.blob(pc).is_some_and(|blob| self.has_known_name(blob));
         self.interpreter.contains(pc) || in_method()
     }
 
-    /// Compares only addresses, because a blob that no thread runs may be incomplete, without a name to read.
+    /// Compares addresses alone: a blob that no thread runs may be incomplete, without a name.
     fn has_known_name(&self, blob: Address) -> bool {
         // SAFETY: memory of the code cache, which stays mapped.
         let name: u64 = unsafe { blob.add(self.layout.name).read() };
@@ -229,8 +229,9 @@ impl CodeCache {
         Some(block.add(self.layout.block_header_size))
     }
 
-    /// Whether the code that was found before is still there, or was freed and replaced. New code may start at another
-    /// address and leave the old start as it was, so both the start and the compilation are compared.
+    /// Whether the code that was found before is still there, or was freed and replaced. New code
+    /// may start at another address and leave the old start as it was, so both the start and the
+    /// compilation are compared.
     pub(super) fn is_current(&self, frame: &CompiledFrame) -> bool {
         let method = Address::new(self.low).add(u64::from(frame.method));
         self.blob(self.low + u64::from(frame.distance)) == Some(method)
@@ -326,8 +327,8 @@ impl Complete {
     }
 }
 
-/// The handlers had four different names (since JDK 8, 9, 23 and 26). Up to 25 there was a second one, for calls of
-/// method handles.
+/// The handlers had four different names (since JDK 8, 9, 23 and 26). Up to 25 there was a second
+/// one, for calls of method handles.
 fn handlers(table: Table) -> Option<[Option<Place>; 2]> {
     let address = |field| table.offset("CompiledMethod", field).map(Place::Address);
     let offset = |field| table.offset("nmethod", field).map(Place::Offset);
@@ -352,8 +353,7 @@ impl CodeHeap {
         let data = table.offset("GrowableArray<int>", "_data")?;
         let length = ["GrowableArrayBase", "GenericGrowableArray"];
         let length = length.iter().find_map(|name| table.offset(name, "_len"))?;
-        // SAFETY: a variable with the address of a growable array of addresses, which is complete before the first code
-        // runs.
+        // SAFETY: the address of a growable array, which is complete before the first code runs.
         unsafe {
             let array = Address::new(Address::new(heaps).read());
             let count: i32 = array.add(length).read();
@@ -371,7 +371,7 @@ impl CodeHeap {
         let segments = heap.add(table.offset("CodeHeap", "_segmap")?);
         let low = table.offset("VirtualSpace", "_low")?;
         let log2 = heap.add(table.offset("CodeHeap", "_log2_segment_size")?);
-        // SAFETY: fields of a heap that never change. The heap's end changes, so it is not read here.
+        // SAFETY: fields of a heap that never change; its end changes, so it is not read here.
         let (low_at, segment_map, log2) = unsafe {
             let segment_map = Address::new(segments.add(low).read());
             (memory.add(low).read(), segment_map, log2.read::<i32>())
@@ -392,7 +392,7 @@ impl CodeHeap {
             return None;
         }
         let mut segment = distance >> self.log2_segment_size;
-        // Each entry is the number of segments to go back, in several steps if one byte is too small for it.
+        // An entry is the number of segments to go back, in several steps if a byte is too small.
         loop {
             // SAFETY: the map has an entry for each segment in use.
             let back: u8 = unsafe { self.segment_map.add(segment).read() };
@@ -435,7 +435,7 @@ pub(super) mod fake {
         /// The interpreter's code is from 0x1000 to 0x2000.
         pub(crate) fn new() -> Self {
             let mut memory = Box::new([0_u64; 3 * SEGMENT_WORDS]);
-            // Name, offset of the code and of the first instruction with the frame, size, compilation.
+            // Name, offsets of the code and of its first instruction with the frame, size, number.
             let code = CODE_AT | (COMPLETE_AT << 32);
             for (segment, (name, words)) in NAMES.iter().zip([3, 0]).enumerate() {
                 let at = segment * SEGMENT_WORDS + 1;
@@ -476,8 +476,7 @@ pub(super) mod fake {
             }
         }
 
-        /// Address of an instruction, so many bytes behind the first, of the method (0), the stub (1) or what is free
-        /// (2).
+        /// Address of an instruction this far into the method (0), the stub (1) or the free block (2).
         pub(crate) fn pc(&self, block: u64, offset: u64) -> u64 {
             self.memory.as_ptr() as u64 + block * 128 + HEADER_BYTES + CODE_AT + offset
         }

@@ -1,7 +1,7 @@
 //! What HotSpot exports about its own structures (`vmStructs`), as far as a dump needs it.
 //!
-//! The export is not guaranteed, so it serves only for what can be left out: the dump does without a field that is
-//! not exported.
+//! The export is not guaranteed, so it serves only for what can be left out: the dump does without
+//! a field that is not exported.
 
 use crate::unused_heap::UnusedHeap;
 use crate::vm_structs::Table;
@@ -12,7 +12,8 @@ use snapshot::classes::{ResolvedReferences, SizePlaces};
 pub struct VmStructs {
     /// How to find what a class's constants were resolved to.
     pub resolved: Option<ResolvedReferences>,
-    /// Offset in a mirror of the number of static references, which HotSpot places before the other static fields.
+    /// Offset in a mirror of the number of static references, which HotSpot places before the other
+    /// static fields.
     pub static_reference_count: Option<u64>,
     /// Where classes have their sizes.
     pub size_places: SizePlaces,
@@ -32,7 +33,8 @@ impl VmStructs {
     }
 }
 
-/// How to find what a class's constants were resolved to; `None` if this JVM does not export all of it.
+/// How to find what a class's constants were resolved to; `None` if this JVM does not export all of
+/// it.
 fn resolved_references() -> Option<ResolvedReferences> {
     let table = Table::find()?;
     let constants = table.offset("InstanceKlass", "_constants")?;

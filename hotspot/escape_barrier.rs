@@ -1,13 +1,16 @@
-//! HotSpot's escape barrier: whether a walk needs it, and whether it may stop the application for too long.
+//! HotSpot's escape barrier: whether a walk needs it, and whether it may stop the application for
+//! too long.
 //!
-//! An object that the compiler has scalar-replaced exists only in registers and stack slots. Before a heap walk that
-//! reports all objects, HotSpot makes all of them again, in all frames of all threads, while no thread runs
-//! (escapeBarrier.cpp, since JDK 16). Without that, the walk finds neither these objects nor what only they refer to:
-//! for instance a list whose iterator the compiler has replaced, if nothing else refers to the list. The forked copy
-//! finds what they refer to in the compiled frames ([`StandingStacks`](crate::StandingStacks)), so where it can
-//! read these, no walk has the barrier.
+//! An object that the compiler has scalar-replaced exists only in registers and stack slots. Before
+//! a heap walk that reports all objects, HotSpot makes all of them again, in all frames of all
+//! threads, while no thread runs (escapeBarrier.cpp, since JDK 16). Without that, the walk finds
+//! neither these objects nor what only they refer to: for instance a list whose iterator the
+//! compiler has replaced, if nothing else refers to the list. The forked copy finds what they refer
+//! to in the compiled frames ([`StandingStacks`](crate::StandingStacks)), so where it can read
+//! these, no walk has the barrier.
 //!
-//! Measured with 400,000 frames on 17 and 25: 16 to 29 s if there is such an object in every frame, 0.3 s without any.
+//! Measured with 400,000 frames on 17 and 25: 16 to 29 s if there is such an object in every frame,
+//! 0.3 s without any.
 
 use std::fmt;
 use std::time::Duration;
@@ -19,7 +22,7 @@ const PER_FRAME: Duration = Duration::from_micros(75);
 /// The longest stop that an object in every frame may cause, if the user has set no limit.
 const USUAL_LIMIT: Duration = Duration::from_secs(3);
 
-/// Whether a walk has the barrier.
+/// Whether a walk includes the barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Barrier {
     /// No: the copy finds what replaced objects refer to.
@@ -39,7 +42,8 @@ pub struct LongBarrier {
 }
 
 impl LongBarrier {
-    /// The barrier of a walk over this many frames; `None` if there is none, or if it is short enough.
+    /// The barrier of a walk over this many frames; `None` if there is none, or if it is short
+    /// enough.
     pub fn of(java: u32, frames: usize, max_pause: Option<Duration>) -> Option<Self> {
         let longest = PER_FRAME.saturating_mul(u32::try_from(frames).unwrap_or(u32::MAX));
         let is_long = java >= FIRST_WITH_BARRIER && longest > max_pause.unwrap_or(USUAL_LIMIT);

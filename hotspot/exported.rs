@@ -2,9 +2,11 @@
 
 use std::ffi::{c_void, CStr};
 
-/// The address of a function that the JVM of this process exports; `None` if it has none of this name.
+/// The address of a function that the JVM of this process exports; `None` if it has none of this
+/// name.
 pub(super) fn exported_function(name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: C strings; the handle is null or one that was just opened, of a library that is there already and stays.
+    // SAFETY: C strings; the handle is null or one that was just opened, of a library that is there
+    // already and stays.
     let address = unsafe {
         let global = libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr());
         if global.is_null() {

@@ -1,4 +1,5 @@
-//! The values of `-XX` switches, from HotSpot's own table (`JVMFlag::flags`; before 11 `Flag::flags`).
+//! The values of `-XX` switches, from HotSpot's own table (`JVMFlag::flags`; before 11
+//! `Flag::flags`).
 
 use super::vm_structs::Table;
 use std::ffi::{c_char, CStr};
@@ -6,7 +7,8 @@ use std::ffi::{c_char, CStr};
 /// More switches than any HotSpot has.
 const MOST_FLAGS: u64 = 10_000;
 
-/// Whether a boolean switch is on; `None` if this JVM has no switch of this name, or does not export the table.
+/// Whether a boolean switch is on; `None` if this JVM has no switch of this name, or does not
+/// export the table.
 pub fn is_on(name: &str) -> Option<bool> {
     // SAFETY: HotSpot keeps each value as long as the process lives; a boolean has one byte.
     value(name).map(|value| unsafe { value.read() != 0 })
@@ -21,7 +23,8 @@ pub fn number(name: &str) -> Option<u64> {
 /// The text of a switch; `None` as for [`is_on`], and if it is not set.
 pub fn text(name: &str) -> Option<String> {
     let value = value(name)?;
-    // SAFETY: as above; such a switch has the address of a C string, or null. It is set before the agent is loaded.
+    // SAFETY: as above; such a switch has the address of a C string, or null. It is set before the
+    // agent is loaded.
     unsafe {
         let text = value.cast::<*const c_char>().read_unaligned();
         (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
@@ -42,8 +45,9 @@ fn value(name: &str) -> Option<*const u8> {
         let (name_at, value_at) = (table.offset(kind, "_name")?, table.offset(kind, "_addr")?);
         (0..count).find_map(|number| {
             let flag = flags + number * stride;
-            // SAFETY: HotSpot's table has this many entries of this size (vmStructs.hpp), and HotSpot fills it at
-            // startup. Each entry has a C string (null in the last) and the address of the value.
+            // SAFETY: HotSpot's table has this many entries of this size (vmStructs.hpp), and
+            // HotSpot fills it at startup. Each entry has a C string (null in the last) and the
+            // address of the value.
             unsafe {
                 let text = ((flag + name_at) as *const *const c_char).read();
                 if text.is_null() || CStr::from_ptr(text).to_bytes() != name.as_bytes() {

@@ -1,7 +1,8 @@
 //! Frames of HotSpot's interpreter (frame_x86.hpp, constMethod.hpp).
 //!
-//! Words are counted from the frame pointer: the caller's frame pointer is at 0, the return address above it, the
-//! caller's stack pointer below it, and further down the method and the bytecode that runs.
+//! Words are counted from the frame pointer: the caller's frame pointer is at 0, the return address
+//! above it, the caller's stack pointer below it, and further down the method and the bytecode that
+//! runs.
 
 use super::memory::{Address, WORD_BYTES};
 use super::vm_structs::Table;
@@ -9,8 +10,8 @@ use std::ops::Range;
 
 const CALLER_STACK_POINTER_WORDS: u64 = 1;
 const METHOD_WORDS: u64 = 3;
-/// Where the address of the bytecode is: since JDK 9, and on 8. The word at the other place is never the address of one
-/// of the method's bytecodes.
+/// Where the address of the bytecode is: since JDK 9, and on 8. The word at the other place is
+/// never the address of one of the method's bytecodes.
 const BYTECODE_WORDS: [u64; 2] = [8, 7];
 /// Words to read below the frame pointer.
 const WORDS: u64 = 8;
@@ -44,7 +45,8 @@ impl Interpreter {
         let code = table.static_address("AbstractInterpreter", "_code")?;
         let buffer = table.offset("StubQueue", "_stub_buffer")?;
         let limit = table.offset("StubQueue", "_buffer_limit")?;
-        // SAFETY: a variable with the address of the queue that contains the interpreter's code; it never changes.
+        // SAFETY: a variable with the address of the queue that contains the interpreter's code; it
+        // never changes.
         let (low, size) = unsafe {
             let queue = Address::new(Address::new(code).read());
             (
@@ -77,10 +79,12 @@ impl Interpreter {
         (self.low..self.high).contains(&pc)
     }
 
-    /// The frame with this frame pointer; `None` if it is no interpreted frame, or not within the stack.
+    /// The frame with this frame pointer; `None` if it is no interpreted frame, or not within the
+    /// stack.
     ///
     /// # Safety
-    /// `stack` is the calling thread's own. If `frame_pointer` lies within it, it belongs to an interpreted frame.
+    /// `stack` is the calling thread's own. If `frame_pointer` lies within it, it belongs to an
+    /// interpreted frame.
     pub(super) unsafe fn frame(
         &self,
         frame_pointer: u64,
@@ -91,7 +95,8 @@ impl Interpreter {
             return None;
         }
         let at = Address::new(frame_pointer);
-        // SAFETY: words of this thread's stack, as just checked; the method runs, so it is not freed.
+        // SAFETY: words of this thread's stack, as just checked; the method runs, so it is not
+        // freed.
         unsafe {
             let method = Address::new(at.before(METHOD_WORDS * WORD_BYTES).read());
             let constant = Address::new(method.add(self.constant_part).read());

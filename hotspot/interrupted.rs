@@ -1,13 +1,14 @@
-//! The caller's frame when a signal interrupts a thread where HotSpot finds no frame: in a stub, which has none or a
-//! small one, or in a compiled method that has not yet built its frame, or has already removed it.
+//! The caller's frame when a signal interrupts a thread where HotSpot finds no frame: in a stub,
+//! which has none or a small one, or in a compiled method that has not yet built its frame, or has
+//! already removed it.
 //!
 //! For signal handlers: it only reads memory.
 
 use super::code_cache::{CodeCache, Standing};
 use super::memory::{Address, WORD_BYTES};
 
-/// How far above the stack pointer a stub's frame pointer may be: stubs use little stack. Above a Java frame the
-/// thread's stack always has at least this much.
+/// How far above the stack pointer a stub's frame pointer may be: stubs use little stack. Above a
+/// Java frame the thread's stack always has at least this much.
 const MOST_STUB_BYTES: u64 = 512;
 
 /// The registers that determine a thread's position.
@@ -33,16 +34,16 @@ impl Interrupted {
             .map(Self)
     }
 
-    /// If a thread runs a compiled method at `pc`, learns how compiled methods look. Before that, no callers are
-    /// found.
+    /// If a thread runs a compiled method at `pc`, reads the layout of compiled methods. Before
+    /// that, no callers are found.
     pub fn learn(&self, pc: u64) {
         if !self.0.has_met_method() {
             let _ = self.0.standing(pc);
         }
     }
 
-    /// The registers as they will be when the interrupted code has returned; `None` if that is unknown. The thread
-    /// with these registers must be running Java code.
+    /// The registers as they will be when the interrupted code has returned; `None` if that is
+    /// unknown. The thread with these registers must be running Java code.
     ///
     /// # Safety
     /// They are the calling thread's registers, from a signal's context.
@@ -61,7 +62,8 @@ impl Interrupted {
         }
     }
 
-    /// The registers without the `words` top words of the stack, if the last of these leads to Java code.
+    /// The registers without the `words` top words of the stack, if the last of these leads to Java
+    /// code.
     fn popped(&self, at: Registers, pc: u64, words: u64) -> Option<Registers> {
         self.0.is_java(pc).then_some(Registers {
             pc,
@@ -92,7 +94,8 @@ mod tests {
     use super::*;
     use crate::code_cache::fake::FakeCode;
 
-    /// The caller found from code at `pc` with this stack. The frame pointer points to the word with index `frame`.
+    /// The caller found from code at `pc` with this stack. The frame pointer points to the word
+    /// with index `frame`.
     fn caller(code: FakeCode, pc: u64, stack: &[u64], frame: usize) -> Option<(u64, u64)> {
         let top = stack.as_ptr() as u64;
         let met = code.pc(0, 20);

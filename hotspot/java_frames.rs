@@ -1,4 +1,5 @@
-//! The Java frames of all threads in a forked copy: methods and bytecodes, as HotSpot itself would list them.
+//! The Java frames of all threads in a forked copy: methods and bytecodes, as HotSpot itself would
+//! list them.
 
 use super::code_cache::Returned;
 use super::memory::Readable;
@@ -49,8 +50,8 @@ impl JavaFrames {
         })
     }
 
-    /// The stacks of all threads but those that cannot be read to the end. `None` if the list of threads cannot be
-    /// read.
+    /// The stacks of all threads but those that cannot be read to the end. `None` if the list of
+    /// threads cannot be read.
     pub fn stacks(&self, memory: &Readable<'_>) -> Option<Vec<JavaStack>> {
         let mut reading = Reading {
             frames: self,

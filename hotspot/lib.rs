@@ -1,8 +1,9 @@
-//! What no specification of HotSpot promises: its structures, what the agent reads from them while the application runs
-//! (the calling thread's stack), what the forked copy reads from them, and HotSpot's own heap dumper.
+//! What no specification of HotSpot promises: its structures, what the agent reads from them while
+//! the application runs (the calling thread's stack), what the forked copy reads from them, and
+//! HotSpot's own heap dumper.
 //!
-//! So every user of what is read while the application runs has another way, compares both ways now and then, and gives
-//! this one up for good if they differ.
+//! So every user of what is read while the application runs has another way, compares both ways now
+//! and then, and gives this one up for good if they differ.
 //!
 //! Each read is `unsafe`; its comment says what keeps the memory mapped.
 #![allow(unsafe_code)]

@@ -1,6 +1,7 @@
-//! JNI's local references of native code that has called Java, and that no Java code has called: that of a thread which
-//! native code has started, or of the launcher. HotSpot's own walk reports such references for the native method below
-//! a call, and here is none (jniHandles.hpp, javaCalls.hpp).
+//! JNI's local references of native code that has called Java, and that no Java code has called:
+//! that of a thread which native code has started, or of the launcher. HotSpot's own walk reports
+//! such references for the native method below a call, and here is none (jniHandles.hpp,
+//! javaCalls.hpp).
 
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::stack_walk::AnchorLayout;
@@ -41,7 +42,8 @@ impl LocalReferences {
         })
     }
 
-    /// The references of the native code that has made this call in this thread. `None` if they cannot be read.
+    /// The references of the native code that has made this call in this thread. `None` if they
+    /// cannot be read.
     pub(super) fn held(
         &self,
         memory: &Readable<'_>,

@@ -1,7 +1,9 @@
-//! HotSpot's own heap dumper, by the table of functions that the JDK's management classes call (`JVM_GetManagement`; jmm.h).
+//! HotSpot's own heap dumper, by the table of functions that the JDK's management classes call
+//! (`JVM_GetManagement`; jmm.h).
 //!
-//! No class and no module of the JDK is needed for it. The table belongs to no specification: its entries have moved between its
-//! versions. So only versions that are known are used, and the newest only with the empty entry that they have behind the dumper.
+//! It needs no class and no module of the JDK. The table belongs to no specification: its entries
+//! have moved between its versions. So only known versions are used, and the newest only if the
+//! entry after the dumper is empty, as it must be.
 
 use super::exported::exported_function;
 use jvm::jni::Jni;
@@ -9,7 +11,8 @@ use jvm::object::Object;
 use std::ffi::c_void;
 use std::time::Duration;
 
-/// The versions that tables are asked for by: those of Java 7 to 9, 10 to 13, 14 to 20, 21 to 25, and 26.
+/// The versions that tables are asked for by: those of Java 7 to 9, 10 to 13, 14 to 20, 21 to 25,
+/// and 26.
 const VERSIONS: [i32; 5] = [
     0x2001_0000,
     0x2002_0000,
@@ -20,13 +23,13 @@ const VERSIONS: [i32; 5] = [
 
 /// The part of a version that changes with the table.
 const MAJOR: i32 = 0x7FFF_0000;
-/// The entry that tells the version.
+/// The entry that returns the version.
 const GET_VERSION: usize = 2;
 /// An entry that is empty in the first tables of the third version, and that some of Java 11 fill.
 const SPARE: usize = 1;
-/// The entry that is empty in the newest tables stands so far behind the dumper.
+/// Distance from the dumper to the entry that is empty in the newest tables.
 const TO_GAP: usize = 3;
-/// The entry that tells a number of the JVM's stands so far before the dumper.
+/// Distance from the dumper back to the entry that returns a number of the JVM.
 const FROM_LONG_ATTRIBUTE: usize = 17;
 /// `JMM_TOTAL_STOPPED_TIME_MS`.
 const TOTAL_STOPPED_TIME: i32 = 107;
@@ -44,7 +47,7 @@ pub struct Management {
 }
 
 impl Management {
-    /// Finds the table. The error says why there is none, as a sentence.
+    /// Finds the table. The error is the reason why there is none, as a sentence.
     pub fn find(jni: &Jni<'_>) -> Result<Self, String> {
         let none = || "this JVM has no heap dumper of its own".to_owned();
         let get = exported_function(c"JVM_GetManagement").ok_or_else(none)?;
@@ -59,7 +62,8 @@ impl Management {
                     .to_owned(),
             );
         };
-        // SAFETY: every version's table has an entry for its version, and more entries than this reads (jmm.h).
+        // SAFETY: every version's table has an entry for its version, and more entries than this
+        // reads (jmm.h).
         let entry = |index: usize| unsafe { table.add(index).read() };
         let dumper = dumper(version, |index| entry(index).is_null());
         let unknown = || {
@@ -77,9 +81,10 @@ impl Management {
         Ok(Self { table, dumper })
     }
 
-    /// Has HotSpot write all objects, dead ones too, into a new file of this name, a string; the application stands still meanwhile.
+    /// Has HotSpot write all objects, dead ones too, into a new file of this name, a string; the
+    /// application stands still meanwhile.
     ///
-    /// The error is what HotSpot says. Files are its owner's alone (0600).
+    /// The error is HotSpot's message. The file belongs to its owner alone (0600).
     pub fn dump_heap(self, jni: &Jni<'_>, name: &Object<'_>) -> Result<(), String> {
         // SAFETY: `find` has seen that the entry is the dumper; a live string.
         let answer = unsafe {
@@ -94,9 +99,11 @@ impl Management {
         }
     }
 
-    /// How long the application has stood still since the JVM started; `None` if the JVM does not count it.
+    /// How long the application has stood still since the JVM started; `None` if the JVM does not
+    /// count it.
     pub fn stopped(self, jni: &Jni<'_>) -> Option<Duration> {
-        // SAFETY: the entry stands there in every version (jmm.h); it takes null for an attribute of the JVM.
+        // SAFETY: the entry stands there in every version (jmm.h); it takes null for an attribute
+        // of the JVM.
         let millis = unsafe {
             let function = self.entry(self.dumper - FROM_LONG_ATTRIBUTE);
             let function = std::mem::transmute::<*const c_void, GetLongAttribute>(function);
@@ -115,7 +122,8 @@ fn environment(jni: &Jni<'_>) -> *mut c_void {
     jni.address() as *mut c_void
 }
 
-/// Where the dumper stands in a table of this version, counted from 0; `None` if the table does not look like one.
+/// Where the dumper stands in a table of this version, counted from 0; `None` if the table does not
+/// look like one.
 ///
 /// Updates of 8, 11 and 17 have filled empty entries, and have moved none.
 fn dumper(version: i32, is_empty: impl Fn(usize) -> bool) -> Option<usize> {

@@ -45,21 +45,21 @@ impl Address {
         Self(self.0.wrapping_sub(bytes))
     }
 
-    /// Reads the value there. Other threads may write it at the same time, as they may while HotSpot reads
-    /// it.
+    /// Reads the value there. Other threads may write it at the same time, as they may while
+    /// HotSpot reads it.
     ///
     /// # Safety
-    /// The bytes are readable: part of a HotSpot structure that outlives the call, or of the calling
-    /// thread's own stack.
+    /// The bytes are readable: part of a HotSpot structure that outlives the call, or of the
+    /// calling thread's own stack.
     pub(super) unsafe fn read<T: Plain>(self) -> T {
-        // SAFETY: the caller's promise; any bytes are a valid `Plain`; volatile, because other threads may
-        // write.
+        // SAFETY: the caller's promise; any bytes are a valid `Plain`; volatile, because other
+        // threads may write.
         unsafe { (self.0 as *const T).read_volatile() }
     }
 }
 
-/// The memory of a forked copy, which has no other thread: it stands still, and its mappings are known, so that any
-/// address can be tried.
+/// The memory of a forked copy, which has no other thread: it stands still, and its mappings are
+/// known, so that any address can be tried.
 #[derive(Debug)]
 pub struct Readable<'m> {
     mappings: &'m Mappings,
@@ -94,14 +94,15 @@ impl<'m> Readable<'m> {
         Some(unsafe { (at.0 as *const T).read_unaligned() })
     }
 
-    /// The text at this address: `most` bytes, unless it ends before them. `None` if it cannot be read.
+    /// The text at this address: `most` bytes, unless it ends before them. `None` if it cannot be
+    /// read.
     pub(super) fn text(&self, at: Address, most: u64) -> Option<Vec<u8>> {
         let bytes = (0..most).map(|number| self.read::<u8>(at.add(number)));
         bytes.take_while(|&byte| byte != Some(0)).collect()
     }
 }
 
-/// The highest address after the calling thread's stack; `None` if the system does not say.
+/// The highest address after the calling thread's stack; `None` if the system does not report it.
 pub(super) fn own_stack_end() -> Option<u64> {
     // SAFETY: the attributes are filled in before they are read, and destroyed once.
     unsafe {

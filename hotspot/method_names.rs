@@ -1,5 +1,5 @@
-//! What HotSpot's structure of a method says: its class, its name, and where its bytecodes are (method.hpp,
-//! constMethod.hpp, constantPool.hpp, symbol.hpp).
+//! The class, the name and the bytecodes' place of a method, read from HotSpot's structure
+//! (method.hpp, constMethod.hpp, constantPool.hpp, symbol.hpp).
 
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::scopes::JavaFrame;
@@ -7,8 +7,8 @@ use super::vm_structs::Table;
 
 /// Set in the flags of a native method (`JVM_ACC_NATIVE`).
 const NATIVE: u16 = 0x100;
-/// Words of an interpreted frame, counted downwards from the frame pointer (frame_x86.hpp): the method, and the address
-/// of the bytecode, which JDK 8 has in the second of these places.
+/// Words of an interpreted frame, counted downwards from the frame pointer (frame_x86.hpp): the
+/// method, and the address of the bytecode, which JDK 8 has in the second of these places.
 const METHOD_WORDS: u64 = 3;
 const BYTECODE_WORDS: [u64; 2] = [8, 7];
 
@@ -82,7 +82,8 @@ impl MethodLayout {
         })
     }
 
-    /// The method and the bytecode of the interpreted frame with this frame pointer; `None` if there is none.
+    /// The method and the bytecode of the interpreted frame with this frame pointer; `None` if
+    /// there is none.
     pub(super) fn interpreted(
         &self,
         memory: &Readable<'_>,

@@ -1,8 +1,10 @@
-//! HotSpot's oop maps: which registers and stack slots of a compiled frame hold references (oopMap.hpp).
+//! HotSpot's oop maps: which registers and stack slots of a compiled frame hold references
+//! (oopMap.hpp).
 //!
-//! A blob of compiled code has a set of maps, one for each return address at which the collector may look at the frame.
-//! A map is a compressed list of numbers. Each names a place and what is there. A place is a register of the frame's
-//! callee, or a slot of four bytes above the frame's stack pointer.
+//! A blob of compiled code has a set of maps, one for each return address at which the collector
+//! may look at the frame. A map is a compressed list of numbers. Each names a place and what is
+//! there. A place is a register of the frame's callee, or a slot of four bytes above the frame's
+//! stack pointer.
 
 use super::code_cache::Returned;
 use super::memory::{Address, Readable, WORD_BYTES};
@@ -61,7 +63,7 @@ pub(super) enum Entry {
     Wide(Spot),
     /// A compressed reference.
     Narrow(Spot),
-    /// What the caller has in this register.
+    /// The kind of value that the caller keeps in this register.
     Saved(u32, Spot),
 }
 
@@ -75,7 +77,8 @@ impl Spot {
 }
 
 impl OopMaps {
-    /// Looks up the structures; the error names what this JVM does not export. `java` is its version.
+    /// Looks up the structures; the error names what this JVM does not export. `java` is its
+    /// version.
     pub(super) fn find(table: Table, java: u32) -> Result<Self, &'static str> {
         let offset = |kind, field: &'static str| table.offset(kind, field).ok_or(field);
         let size = |kind: &'static str| Table::size_bytes(kind).ok_or(kind);
@@ -104,8 +107,8 @@ impl OopMaps {
         })
     }
 
-    /// The entries of the map for a return address; none if its code has no maps. `None` if they cannot be read, or if
-    /// there is no map for this address.
+    /// The entries of the map for a return address; none if its code has no maps. `None` if they
+    /// cannot be read, or if there is no map for this address.
     pub(super) fn entries(
         &self,
         memory: &Readable<'_>,
@@ -148,8 +151,9 @@ impl OopMaps {
         Some(entries)
     }
 
-    /// The number of the first stack slot, below which all are registers: how many registers have a name, up to a
-    /// multiple of eight (vmreg.cpp). The last of them are none, and share a name that says so.
+    /// The number of the first stack slot, below which all are registers: how many registers have a
+    /// name, up to a multiple of eight (vmreg.cpp). The last of them are none, and share a name
+    /// that says so.
     pub(super) fn first_slot(&self, memory: &Readable<'_>) -> Option<u32> {
         let name = |number: u64| memory.read::<u64>(self.register_names.add(number * WORD_BYTES));
         let is_none = |name: u64| {
@@ -168,8 +172,8 @@ impl OopMaps {
     }
 }
 
-/// A number of up to five bytes (`UNSIGNED5`, compressedStream.hpp): the values of the first bytes, six bits each, are
-/// so high that another follows. A byte is `excluded` above its value.
+/// A number of up to five bytes (`UNSIGNED5`, compressedStream.hpp): the values of the first bytes,
+/// six bits each, are so high that another follows. A byte is `excluded` above its value.
 pub(super) fn packed_number(
     memory: &Readable<'_>,
     from: &mut Address,
@@ -211,8 +215,9 @@ pub(super) mod fake {
     }
 
     impl FakeMaps {
-        /// Code has its maps that many bytes behind its start: for each distance, a count of entries, and their bytes.
-        /// There are 13 names of registers, so the first stack slot is number 16.
+        /// Code has its maps that many bytes behind its start: for each distance, a count of
+        /// entries, and their bytes. There are 13 names of registers, so the first stack slot is
+        /// number 16.
         pub(crate) fn new(in_blob: u64, maps: [(u8, u8, [u8; 4]); 2]) -> Self {
             let [rax, none] = NAMES.map(|name| name.as_ptr() as u64);
             let mut names = vec![rax; 12];
@@ -268,7 +273,8 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    /// No entries for any distance but 9: slot 1, slot 0 narrow, and what the caller has in register 6, in slot 2.
+    /// No entries for any distance but 9: slot 1, slot 0 narrow, and what the caller has in
+    /// register 6, in slot 2.
     fn fake() -> FakeMaps {
         FakeMaps::new(0, [(9, 3, [69, 66, 75, 7]), (20, 0, [0; 4])])
     }

@@ -34,8 +34,8 @@ impl PassedFrames {
         self.belong_to(thread);
     }
 
-    /// The next frames belong to the carrier of a virtual thread. That one `is_whole` if none of its frames are in the
-    /// heap.
+    /// The next frames belong to the carrier of a virtual thread. That one `is_whole` if none of
+    /// its frames are in the heap.
     pub(super) fn leave(&mut self, carrier: u64, is_whole: bool) {
         if let Some(last) = self.0.last_mut() {
             last.is_whole = is_whole;

@@ -1,9 +1,10 @@
-//! How a HotSpot structure tells where a part of it, or something that belongs to it, starts.
+//! Places in HotSpot's structures: where a part of a structure, or something that belongs to it,
+//! starts.
 
 use super::memory::{Address, Readable};
 use super::vm_structs::Table;
 
-/// The fields that tell it, by their offsets.
+/// The fields that hold the place, by their offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// A field with the address.

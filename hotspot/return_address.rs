@@ -1,20 +1,22 @@
-//! What a return address on a stack tells about the frame that it returns to.
+//! The frame that a return address on a stack returns to.
 
 use super::code_cache::Returned;
 use super::oop_maps::Entry;
 use super::standing_stacks::Walk;
 use std::rc::Rc;
 
-/// What a return address tells.
+/// What a return address shows about its frame.
 #[derive(Debug)]
 pub(super) enum Code {
     /// The interpreter.
     Interpreted,
     /// Code that native code has called; an entry frame follows.
     Entry,
-    /// Such code of `java.lang.foreign`, with the place of the anchor, in bytes above the stack pointer.
+    /// Such code of `java.lang.foreign`, with the place of the anchor, in bytes above the stack
+    /// pointer.
     Upcall(u64),
-    /// A compiled method that will be deoptimized. The right return address is this many bytes above the stack pointer.
+    /// A compiled method that will be deoptimized. The right return address is this many bytes
+    /// above the stack pointer.
     Deoptimized(u64),
     /// Compiled code.
     Compiled {
@@ -28,7 +30,7 @@ pub(super) enum Code {
 }
 
 impl Walk<'_, '_> {
-    /// What the return address of a frame tells, or the one before HotSpot redirected it.
+    /// Classifies the return address of a frame, or the one that HotSpot replaced by a redirection.
     pub(super) fn right_code(&mut self, pc: u64, stack_pointer: u64) -> Option<Rc<Code>> {
         match *self.code(pc)? {
             Code::Deoptimized(place) => {
@@ -48,7 +50,7 @@ impl Walk<'_, '_> {
         Some(code)
     }
 
-    /// What this return address tells; `None` if it is no code of a known kind.
+    /// Classifies this return address; `None` if it is no code of a known kind.
     pub(super) fn look_at(&self, pc: u64) -> Option<Code> {
         let cache = &self.stacks.code;
         if cache.interpreter.contains(pc) {
@@ -75,8 +77,9 @@ impl Walk<'_, '_> {
         })
     }
 
-    /// What a return address in code without frames of one size tells. Of HotSpot's stubs, only the one that fetches
-    /// frames from the heap is returned to, besides the one that calls Java.
+    /// Classifies a return address in code whose frames have no fixed size. Of HotSpot's stubs,
+    /// only two are returned to: the one that fetches frames from the heap, and the one that calls
+    /// Java.
     fn frameless(&self, code: Returned) -> Option<Code> {
         let upcall = self
             .stacks

@@ -1,9 +1,10 @@
-//! The debug information of compiled code: which methods run at a return address, inlined ones too (pcDesc.hpp,
-//! scopeDesc.hpp, nmethod.hpp).
+//! The debug information of compiled code: which methods run at a return address, inlined ones too
+//! (pcDesc.hpp, scopeDesc.hpp, nmethod.hpp).
 //!
-//! A compiled method has a list of descriptions, sorted by their distances from its first instruction. Each names the
-//! scope of the innermost method that runs there: a few numbers in a compressed stream, which name the scope of the
-//! caller in which the method is inlined, the method, and its bytecode.
+//! A compiled method has a list of descriptions, sorted by their distances from its first
+//! instruction. Each names the scope of the innermost method that runs there: a few numbers in a
+//! compressed stream, which name the scope of the caller in which the method is inlined, the
+//! method, and its bytecode.
 
 use super::code_cache::Returned;
 use super::memory::{Address, Readable, WORD_BYTES};
@@ -28,7 +29,7 @@ pub(super) struct Scopes {
     excluded: u32,
 }
 
-/// Where a compiled method has the parts of its debug information.
+/// Places of the parts of a compiled method's debug information.
 #[derive(Clone, Copy, Debug)]
 enum Sections {
     /// Up to JDK 22: in the method's own blob.
@@ -140,7 +141,8 @@ impl Scopes {
         })
     }
 
-    /// Adds the methods that run in the frame of compiled code, the innermost first. `None` if they cannot be read.
+    /// Adds the methods that run in the frame of compiled code, the innermost first. `None` if they
+    /// cannot be read.
     pub(super) fn methods(
         &self,
         memory: &Readable<'_>,
@@ -160,7 +162,8 @@ impl Scopes {
             let mut at = found.scopes.add(offset.into());
             let mut number = || packed_number(memory, &mut at, self.excluded);
             let (caller, method, bytecode) = (number()?, number()?, number()?);
-            // Numbers of methods begin with 1, and those of bytecodes with -1: before the first one.
+            // Numbers of methods begin with 1, and those of bytecodes with -1: before the first
+            // one.
             let place = u64::from(method).checked_sub(1)? * WORD_BYTES;
             methods.push(JavaFrame {
                 method: memory.read(found.metadata.add(place))?,
@@ -213,7 +216,8 @@ pub(super) mod fake {
     const DESCRIPTION_BYTES: usize = 16;
     const DESCRIPTIONS_BYTES: usize = 5 * DESCRIPTION_BYTES;
 
-    /// The debug information of one compiled method: what HotSpot changes later, and what it does not.
+    /// The debug information of one compiled method: what HotSpot changes later, and what it does
+    /// not.
     pub(crate) struct FakeScopes {
         pub(crate) mutable: Box<[u64; 3]>,
         pub(crate) immutable: Box<[u8]>,
@@ -221,8 +225,8 @@ pub(super) mod fake {
     }
 
     impl FakeScopes {
-        /// The first of these methods runs bytecode 4 at a distance of 30. At 20, it runs the same, and the second is
-        /// inlined there and begins. At 35 there is no scope.
+        /// The first of these methods runs bytecode 4 at a distance of 30. At 20, it runs the same,
+        /// and the second is inlined there and begins. At 35 there is no scope.
         pub(crate) fn new(methods: [u64; 2]) -> Self {
             let mut immutable = Vec::new();
             for (distance, scope) in [(-1, 0), (20, 4), (30, 1), (35, 0), (i32::MAX, 0)] {
@@ -230,7 +234,8 @@ pub(super) mod fake {
                     immutable.extend(number.to_ne_bytes());
                 }
             }
-            // A byte is 1 above its value, and a bytecode's number too: no scope, the outer one, and the inlined one.
+            // A byte is 1 above its value, and a bytecode's number too: no scope, the outer one,
+            // and the inlined one.
             immutable.extend([1, 1, 2, 6, 2, 3, 1]);
             let [outer, inner] = methods;
             Self {
@@ -332,7 +337,8 @@ mod tests {
     #[test]
     fn older_code_has_its_parts_within() {
         let fake = fake();
-        // Distances of the metadata, the descriptions and their end, the address of the scopes, and the first two parts.
+        // Distances of the metadata, the descriptions and their end, the address of the scopes, and
+        // the first two parts.
         let mut blob = vec![4 << 3, 5 << 3, 15 << 3, 0, OUTER.method];
         let words = fake.immutable[..80].chunks_exact(8);
         blob.extend(words.map(|word| u64::from_ne_bytes(word.try_into().unwrap())));

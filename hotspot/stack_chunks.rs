@@ -1,10 +1,11 @@
-//! What the frames in a chunk of a continuation's stack hold, in a forked copy (stackChunkFrameStream.inline.hpp,
-//! instanceStackChunkKlass.inline.hpp).
+//! Reads the references in the frames of a chunk of a continuation's stack, in a forked copy
+//! (stackChunkFrameStream.inline.hpp, instanceStackChunkKlass.inline.hpp).
 //!
-//! A virtual thread that waits has all its frames in such chunks, and one that runs has those to which it has not
-//! returned yet. Frames are as on a stack, except that an interpreted frame has distances in the place of addresses.
-//! A collector that has moved a chunk has put a bitmap behind its stack, with a bit for each reference. From then on
-//! a reference is as in a field, in the first bytes of its place.
+//! A waiting virtual thread has all its frames in such chunks, and a running one those to which it
+//! has not returned yet. Frames are as on a stack, except that an interpreted frame stores
+//! distances instead of addresses. A collector that has moved a chunk has put a bitmap after its
+//! stack, with one bit for each reference. From then on a reference is encoded as in a field, in
+//! the first bytes of its place.
 
 use super::chunk_layout::{ChunkEnd, ChunkLayout};
 use super::memory::{Address, WORD_BYTES};
@@ -13,7 +14,8 @@ use super::return_address::Code;
 use super::standing_stacks::{Walk, FRAME_POINTER};
 use std::ops::Range;
 
-/// Flags of a chunk: that HotSpot has copied it frame by frame, as with interpreted frames; that it has a bitmap.
+/// Flags of a chunk: that HotSpot has copied it frame by frame, as with interpreted frames; that it
+/// has a bitmap.
 const IS_MIXED: u8 = 1;
 const HAS_BITMAP: u8 = 1 << 4;
 /// Words between a frame and its caller: the saved frame pointer and the return address.
@@ -77,8 +79,8 @@ impl Chunk {
 }
 
 impl Walk<'_, '_> {
-    /// Notes what the frames in the chunk at this address hold, and which objects they lock. `None` if its end is not
-    /// reached.
+    /// Notes what the frames in the chunk at this address hold, and which objects they lock. `None`
+    /// if its end is not reached.
     pub(super) fn chunk(&mut self, layout: &ChunkLayout, object: u64) -> Option<()> {
         let chunk = Chunk::read(self, layout, object)?;
         if chunk.stack_pointer >= chunk.end {
@@ -122,7 +124,8 @@ impl Walk<'_, '_> {
     fn frames(&mut self, chunk: &Chunk) -> Option<()> {
         self.saved.clear();
         let mut stack_pointer = chunk.stack_pointer;
-        // Where the frame's own part begins: if it has called an interpreted method, that has more arguments above.
+        // Where the frame's own part begins: if it has called an interpreted method, that has more
+        // arguments above.
         let mut own = stack_pointer;
         while stack_pointer < chunk.end {
             let link = stack_pointer.wrapping_sub(LINK_WORDS * WORD_BYTES);
@@ -163,7 +166,7 @@ impl Walk<'_, '_> {
         Some(())
     }
 
-    /// The address that many words below this place has, as a distance in words from this place.
+    /// The address this many words below this place, as a distance in words from it.
     fn relative(&self, place: u64, words: u64) -> Option<u64> {
         let distance = self.word(place.wrapping_sub(words * WORD_BYTES))?;
         Some(place.wrapping_add(distance.wrapping_mul(WORD_BYTES)))
@@ -210,8 +213,8 @@ mod tests {
     }
 
     impl Scene {
-        /// A chunk with this stack, in which each address of the method's code is its distance from the first
-        /// instruction, below 100.
+        /// A chunk with this stack, in which each address of the method's code is its distance from
+        /// the first instruction, below 100.
         fn new(newest: u64, flags: u8, locks: u8, stack: &[u64], bitmap: &[u64]) -> Self {
             // At 20 bytes, the first slot has a reference. At 30, the frame pointer has one.
             let maps = FakeMaps::new(MAPS_AT, [(20, 1, [65, 0, 0, 0]), (30, 1, [41, 0, 0, 0])]);
@@ -348,7 +351,7 @@ mod tests {
 
     #[test]
     fn a_chunk_that_contradicts_itself_is_not_read() {
-        // An unknown return address; the newest frame and the oldest one's end behind the stack.
+        // An unknown return address; the newest frame and the oldest one's end lie after the stack.
         let mut unknown = COMPILED;
         unknown[4] = 25;
         assert_eq!(held(Scene::new(2, 0, 0, &unknown, &[])), None);

@@ -1,9 +1,10 @@
-//! The calling thread's stack, by the return addresses of its frames: they are the same whenever the same calls are
-//! active. Takes a few loads for each frame; HotSpot's own walks take ten to a hundred times as long.
+//! The calling thread's stack, by the return addresses of its frames: they are the same whenever
+//! the same calls are active. Takes a few loads for each frame; HotSpot's own walks take ten to a
+//! hundred times as long.
 //!
-//! The walk starts in a native method. On x86-64, a compiled frame has a fixed size. Its saved frame pointer and its
-//! return address lie above it, towards higher addresses (frame_x86.cpp, sender_for_compiled_frame). An interpreted
-//! frame has a frame pointer.
+//! The walk starts in a native method. On x86-64, a compiled frame has a fixed size. Its saved
+//! frame pointer and its return address lie above it, towards higher addresses (frame_x86.cpp,
+//! sender_for_compiled_frame). An interpreted frame has a frame pointer.
 
 use super::code_cache::{CodeCache, CompiledFrame};
 use super::memory::{own_stack_end, Address, WORD_BYTES};
@@ -11,15 +12,15 @@ use super::vm_structs::Table;
 use jvm::jni::Jni;
 use jvm::object::Object;
 
-/// Where an entry frame has its link to older Java frames: this many words below its frame pointer (frame_x86.hpp,
-/// entry_frame_call_wrapper_offset).
+/// The place of an entry frame's link to older Java frames: this many words below its frame pointer
+/// (frame_x86.hpp, entry_frame_call_wrapper_offset).
 pub(super) const CALL_WRAPPER_WORDS: u64 = 6;
 /// Frames whose code a thread remembers, 16 bytes each. A power of two.
 const REMEMBERED: usize = 2048;
 /// Most frames to walk.
 const MOST_FRAMES: usize = 64;
-/// Set in the numbers of interpreted frames. Compiled frames do not have it, because a code cache is smaller than 2
-/// GiB.
+/// Set in the numbers of interpreted frames. Compiled frames do not have it, because a code cache
+/// is smaller than 2 GiB.
 const INTERPRETED: u64 = 1 << 63;
 
 /// What all threads share.
@@ -55,8 +56,8 @@ impl AnchorLayout {
 }
 
 impl JavaCode {
-    /// `None` if this JVM does not export the needed structures, or runs on another processor. `thread` is the calling
-    /// thread, a platform thread.
+    /// `None` if this JVM does not export the needed structures, or runs on another processor.
+    /// `thread` is the calling thread, a platform thread.
     pub fn find(jni: &Jni<'_>, thread: &Object<'_>) -> Option<Self> {
         if !cfg!(target_arch = "x86_64") {
             return None;
@@ -83,9 +84,9 @@ pub struct StackWalk {
     fingerprint: Fingerprint,
 }
 
-/// A hash of a sequence of numbers, computed step by step. Two different sequences have the same hash with a
-/// probability of 1 in 2^64. Each object's stack is looked up, and the numbers themselves would be more bytes to fetch
-/// and compare.
+/// A hash of a sequence of numbers, computed step by step. Two different sequences have the same
+/// hash with a probability of 1 in 2^64. Each object's stack is looked up, and the numbers
+/// themselves would be more bytes to fetch and compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fingerprint(u64);
 
@@ -95,7 +96,8 @@ impl Fingerprint {
     /// More digits of pi, and odd.
     const MULTIPLIER: u64 = 0x1319_8A2E_0370_7345;
 
-    /// The hash with one more number. Both halves of a 128-bit product depend on all bits of its factors.
+    /// The hash with one more number. Both halves of a 128-bit product depend on all bits of its
+    /// factors.
     fn with(self, number: u64) -> Self {
         let product = u128::from(self.0 ^ number).wrapping_mul(u128::from(Self::MULTIPLIER));
         let (low, high) = (product & u128::from(u64::MAX), product >> 64);
@@ -103,8 +105,8 @@ impl Fingerprint {
     }
 }
 
-/// A frame: its stack pointer, and the address at which its code continues. The frame pointer is valid only for an
-/// interpreted frame and for the frame by which native code entered Java.
+/// A frame: its stack pointer, and the address at which its code continues. The frame pointer is
+/// valid only for an interpreted frame and for the frame by which native code entered Java.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Frame {
     pub(super) stack_pointer: u64,
@@ -113,7 +115,7 @@ pub(super) struct Frame {
 }
 
 impl StackWalk {
-    /// A walk for the calling thread; `None` if the system does not say where its stack ends.
+    /// A walk for the calling thread; `None` if the system does not report where its stack ends.
     pub fn new() -> Option<Self> {
         Some(Self {
             known: vec![CompiledFrame::default(); REMEMBERED].into(),
@@ -152,9 +154,10 @@ impl StackWalk {
         self.is_whole = false;
     }
 
-    /// Walks until `frames` frames are passed, each of which is at least one Java frame, or to the bottom of the stack.
-    /// Returns a hash of them: equal hashes mean equal Java frames, inlined ones included; but see
-    /// [`has_interpreted`](Self::has_interpreted). `None` if there is a frame of an unknown kind.
+    /// Walks until `frames` frames are passed, each of which is at least one Java frame, or to the
+    /// bottom of the stack. Returns a hash of them: equal hashes mean equal Java frames, inlined
+    /// ones included; but see [`has_interpreted`](Self::has_interpreted). `None` if there is a
+    /// frame of an unknown kind.
     pub fn extend(&mut self, code: &JavaCode, frames: usize) -> Option<u64> {
         while self.frames < frames && !self.is_whole {
             self.step(code)?;
@@ -162,8 +165,8 @@ impl StackWalk {
         Some(self.fingerprint.0)
     }
 
-    /// Whether one of the frames so far is interpreted. Its number is the address of a bytecode, which another bytecode
-    /// may take when classes are unloaded or redefined.
+    /// Whether one of the frames so far is interpreted. Its number is the address of a bytecode,
+    /// which another bytecode may take when classes are unloaded or redefined.
     pub fn has_interpreted(&self) -> bool {
         self.has_interpreted
     }
@@ -200,8 +203,8 @@ impl StackWalk {
             return None;
         }
         let top = Address::new(caller);
-        // SAFETY: within this thread's stack: above the last frame, and not beyond the end; a frame has at least two
-        // words.
+        // SAFETY: within this thread's stack: above the last frame, and not beyond the end; a frame
+        // has at least two words.
         let (pc, frame_pointer) = unsafe {
             (
                 top.before(WORD_BYTES).read(),
@@ -217,7 +220,8 @@ impl StackWalk {
 
     fn pass_interpreted(&mut self, code: &JavaCode) -> Option<Frame> {
         let stack = self.at.stack_pointer..self.stack_end;
-        // SAFETY: this thread's stack; code that continues in the interpreter has an interpreted frame.
+        // SAFETY: this thread's stack; code that continues in the interpreter has an interpreted
+        // frame.
         let frame = unsafe { code.code.interpreter.frame(self.at.frame_pointer, stack) }?;
         self.fingerprint = self.fingerprint.with(frame.bytecode | INTERPRETED);
         self.has_interpreted = true;
@@ -228,7 +232,8 @@ impl StackWalk {
         })
     }
 
-    /// Skips from Java code that was called by native code to the Java code that called the native code.
+    /// Skips from Java code that was called by native code to the Java code that called the native
+    /// code.
     fn pass_entry(&mut self, code: &JavaCode) -> Option<()> {
         let Frame {
             stack_pointer,

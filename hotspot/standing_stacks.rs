@@ -1,12 +1,13 @@
-//! The stacks of all Java threads in a forked copy, where they stand still: which references their compiled frames hold,
-//! by the [oop maps](super::oop_maps) that the collector uses.
+//! The stacks of all Java threads in a forked copy, where they stand still: which references their
+//! compiled frames hold, by the [oop maps](super::oop_maps) that the collector uses.
 //!
-//! HotSpot's own walk reports what the debug information of a frame names as a variable. That leaves out the fields of
-//! an object that the compiler has replaced by registers and stack slots, and so what only such objects refer to. The
-//! maps have these registers and slots.
+//! HotSpot's own walk reports what the debug information of a frame names as a variable. That
+//! leaves out the fields of an object that the compiler has replaced by registers and stack slots,
+//! and so what only such objects refer to. The maps have these registers and slots.
 //!
-//! The walk follows frame_x86.cpp. Interpreted frames are passed, but for [arguments](super::call_arguments): HotSpot's
-//! walk reports their variables. Frames in the heap, of virtual threads, are read when the copy has found them
+//! The walk follows frame_x86.cpp. Interpreted frames are passed, but for
+//! [arguments](super::call_arguments): HotSpot's walk reports their variables. Frames in the heap,
+//! of virtual threads, are read when the copy has found them
 //! ([`stack_chunks`](super::stack_chunks)).
 
 use super::call_arguments::CallArguments;
@@ -28,12 +29,13 @@ use std::rc::Rc;
 
 /// HotSpot's numbers of the register RBP: one for each half.
 pub(super) const FRAME_POINTER: [u32; 2] = [10, 11];
-/// Words from the last frame of a virtual thread to the return address of the frame that entered its continuation: at
-/// least what that frame keeps (ContinuationEntry), at most also all arguments. Before it, there may be a word that
-/// nobody has written, which may be an old return address.
+/// Words from the last frame of a virtual thread to the return address of the frame that entered
+/// its continuation: at least what that frame keeps (ContinuationEntry), at most also all
+/// arguments. Before it, there may be a word that nobody has written, which may be an old return
+/// address.
 const ENTER_WORDS: Range<u64> = 7..320;
 
-/// Where HotSpot has the threads and their stacks.
+/// Places of the threads and their stacks in HotSpot.
 #[derive(Debug)]
 pub struct StandingStacks {
     pub(super) code: CodeCache,
@@ -63,7 +65,7 @@ pub struct Held {
     pub unread_stacks: u64,
 }
 
-/// What the frames in chunks hold.
+/// The references in the frames of chunks.
 #[derive(Debug, Default)]
 pub struct HeldInChunks {
     /// The references, each with its chunk's address.
@@ -82,7 +84,8 @@ pub struct HeldReference {
 }
 
 impl StandingStacks {
-    /// Looks up the structures; the error names what this JVM does not export. `java` is its version.
+    /// Looks up the structures; the error names what this JVM does not export. `java` is its
+    /// version.
     pub fn find(java: u32) -> Result<Self, &'static str> {
         let table = Table::find().ok_or("gHotSpotVMStructs")?;
         let frames = Self::find_frames()?;
@@ -95,7 +98,7 @@ impl StandingStacks {
         })
     }
 
-    /// The same without what tells which references the frames hold.
+    /// The same without the maps that show which words of a frame are references.
     pub(super) fn find_frames() -> Result<Self, &'static str> {
         let table = Table::find().ok_or("gHotSpotVMStructs")?;
         let offset = |kind, field: &'static str| table.offset(kind, field).ok_or(field);
@@ -116,7 +119,8 @@ impl StandingStacks {
         })
     }
 
-    /// What the compiled frames of all threads hold; `None` if the list of threads cannot be read.
+    /// The references in the compiled frames of all threads; `None` if the list of threads cannot
+    /// be read.
     pub fn held(&self, memory: &Readable<'_>) -> Option<Held> {
         let mut walk = self.walk(memory)?;
         let mut unread_stacks = 0;
@@ -129,8 +133,8 @@ impl StandingStacks {
         })
     }
 
-    /// What the frames in chunks of continuations' stacks hold, each chunk given by its address. `klass` is that of
-    /// their class. `None` if its layout is unknown.
+    /// The references in the frames of continuations' chunks, each chunk given by its address.
+    /// `klass` is that of their class. `None` if its layout is unknown.
     pub fn held_in_chunks(
         &self,
         memory: &Readable<'_>,
@@ -152,7 +156,8 @@ impl StandingStacks {
         Some(held)
     }
 
-    /// Hands on the stacks of all threads that can be read to the end; `None` if the list of threads cannot be read.
+    /// Hands on the stacks of all threads that can be read to the end; `None` if the list of
+    /// threads cannot be read.
     pub(super) fn passed(
         &self,
         memory: &Readable<'_>,
@@ -187,7 +192,7 @@ pub(super) struct Walk<'w, 'm> {
     pub(super) stacks: &'w StandingStacks,
     pub(super) memory: &'w Readable<'m>,
     pub(super) first_slot: u32,
-    /// What return addresses tell.
+    /// The classifier of return addresses.
     pub(super) known: FxHashMap<u64, Rc<Code>>,
     /// Where the callees of a frame have saved its registers.
     pub(super) saved: FxHashMap<u32, u64>,
@@ -259,7 +264,8 @@ impl Walk<'_, '_> {
         Some(())
     }
 
-    /// Notes what a frame holds, and returns its caller; `Some(None)` if no Java code has called it.
+    /// Notes what a frame holds, and returns its caller; `Some(None)` if no Java code has called
+    /// it.
     fn caller(&mut self, at: Frame, code: &Code, threads: [u64; 2]) -> Option<Option<Frame>> {
         match code {
             Code::Interpreted => {
@@ -276,8 +282,8 @@ impl Walk<'_, '_> {
                 self.linked(caller.wrapping_sub(2 * WORD_BYTES), caller)
             }
             Code::ReturnBarrier => {
-                // The frame that entered the continuation lies above, behind arguments. Only one word there is the
-                // address of code: its return address.
+                // The frame that entered the continuation lies above, behind arguments. Only one
+                // word there is the address of code: its return address.
                 let place = |word| at.stack_pointer.wrapping_add(word * WORD_BYTES);
                 let mut places = ENTER_WORDS.map(place);
                 let place = places.find(|&place| self.is_return_address(place))?;
@@ -307,7 +313,8 @@ impl Walk<'_, '_> {
         Some(())
     }
 
-    /// Notes the local references of the native code below the entry frame of a thread's oldest call.
+    /// Notes the local references of the native code below the entry frame of a thread's oldest
+    /// call.
     fn note_local_references(
         &mut self,
         thread: Address,
@@ -330,14 +337,16 @@ impl Walk<'_, '_> {
         self.word(at.frame_pointer.wrapping_sub(link))
     }
 
-    /// Whether this word is the return address of Java code that was called by Java code. It may be any number.
+    /// Whether this word is the return address of Java code that was called by Java code. It may be
+    /// any number.
     fn is_return_address(&self, place: u64) -> bool {
         let pc = self.word(place);
         let pc = pc.filter(|&pc| self.stacks.code.is_java(pc));
         pc.is_some_and(|pc| self.look_at(pc).is_some())
     }
 
-    /// The caller with this stack pointer, whose frame pointer and return address are saved at `link`.
+    /// The caller with this stack pointer, whose frame pointer and return address are saved at
+    /// `link`.
     fn linked(&mut self, link: u64, stack_pointer: u64) -> Option<Option<Frame>> {
         self.saved
             .extend(FRAME_POINTER.map(|register| (register, link)));
@@ -453,7 +462,7 @@ pub(super) mod fake {
     }
 
     impl StandingStacks {
-        /// What the frames in one chunk hold; `None` if it cannot be read to the end.
+        /// The references in the frames of one chunk; `None` if it cannot be read to the end.
         pub(crate) fn held_in_chunk(
             &self,
             memory: &Readable<'_>,
@@ -483,8 +492,8 @@ mod tests {
     const CARRIER: u64 = 0x7100;
     const MOUNTED: u64 = 0x7200;
 
-    /// Where the words of a scene have the variable with the list of threads, the list, its only thread, the objects of
-    /// that, and its stack.
+    /// Places in a scene's words: the variable with the list of threads, the list, its only thread,
+    /// the thread's objects, and its stack.
     const LIST: usize = 1;
     const THREADS: usize = 3;
     const THREAD: usize = 4;
@@ -499,9 +508,9 @@ mod tests {
     }
 
     impl Scene {
-        /// From the top, two frames of the method that return to these distances, an interpreted one, and the entry
-        /// frame. If it is a virtual thread, others of its frames are in the heap, and the interpreted frame is its
-        /// carrier's.
+        /// From the top, two frames of the method that return to these distances, an interpreted
+        /// one, and the entry frame. If it is a virtual thread, others of its frames are in the
+        /// heap, and the interpreted frame is its carrier's.
         fn new(pcs: [u64; 2], is_virtual: bool) -> Self {
             // At 20 bytes, the first slot has a reference. At 30, the frame pointer has one.
             let maps = FakeMaps::new(MAPS_AT, [(20, 1, [65, 0, 0, 0]), (30, 1, [41, 0, 0, 0])]);
@@ -529,15 +538,17 @@ mod tests {
             let stack = &mut words[STACK..];
             // The first frame: the reference, what the second has in RBP, the return address.
             stack[0..3].copy_from_slice(&[OBJECT, OBJECT + 8, pc(pcs[1])]);
-            // The second: nothing, the frame pointer of the interpreted one, and a return address in the interpreter.
+            // The second: nothing, the frame pointer of the interpreted one, and a return address
+            // in the interpreter.
             stack[3..6].copy_from_slice(&[0, at(18), 0x1800]);
             if is_virtual {
-                // To the stub, with any frame pointer; an old return address; and the frame that entered the
-                // continuation.
+                // To the stub, with any frame pointer; an old return address; and the frame that
+                // entered the continuation.
                 stack[4..7].copy_from_slice(&[7, code.pc(1, 8), 0x1808]);
                 stack[14..16].copy_from_slice(&[at(18), 0x1800]);
             }
-            // The interpreted one: the caller's stack and frame pointer, and the return address of the entry frame, 0.
+            // The interpreted one: the caller's stack and frame pointer, and the return address of
+            // the entry frame, 0.
             stack[17..20].copy_from_slice(&[at(20), at(27), 0]);
             // The entry frame's wrapper is an anchor, which names no frame.
             stack[21] = at(28);
@@ -554,7 +565,7 @@ mod tests {
                 .collect()
         }
 
-        /// What the frames hold.
+        /// The references in the frames.
         fn held(self, mappings: &Mappings) -> Option<Held> {
             let words = std::hint::black_box(self.words);
             let list = Address::new(words.as_ptr() as u64);

@@ -1,24 +1,27 @@
-//! What HotSpot itself holds for each thread, in a forked copy: its handles (handles.hpp), and objects on their way
-//! from one piece of code to another, such as an exception that is being thrown.
+//! What HotSpot itself holds for each thread, in a forked copy: its handles (handles.hpp), and
+//! objects on their way from one piece of code to another, such as an exception that is being
+//! thrown.
 //!
-//! A thread that stops where a compiled method returns has no frame of that method any more. HotSpot keeps the value
-//! that is being returned in a handle until the thread goes on (safepoint.cpp). No JVM exports where a thread has its
-//! handles. The child finds the place by the innermost mark of handles: the thread leads to it, and it leads back to
-//! the thread and to the area of handles, to which the thread leads, too.
+//! A thread that stops where a compiled method returns has no frame of that method any more.
+//! HotSpot keeps the value that is being returned in a handle until the thread goes on
+//! (safepoint.cpp). No JVM exports where a thread has its handles. The child finds the place by the
+//! innermost mark of handles: the thread leads to it, and it leads back to the thread and to the
+//! area of handles, to which the thread leads, too.
 
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::thread_list::{ThreadList, ThreadObject};
 use super::vm_structs::Table;
 
-/// Words of a thread in which the child looks for its handles.
+/// Words of a thread in which the child searches for its handles.
 const THREAD_WORDS: u64 = 256;
-/// Words of a mark, in this order: the thread, its area, the area's chunk, the end of its handles, the end of the
-/// chunk, bytes of all chunks, the next outer mark.
+/// Words of a mark, in this order: the thread, its area, the area's chunk, the end of its handles,
+/// the end of the chunk, bytes of all chunks, the next outer mark.
 const MARK_AREA: u64 = 1;
 const MARK_CHUNK: u64 = 2;
 const MARK_END: u64 = 3;
 const MARK_OUTER: u64 = 6;
-/// Words of an area, from the first chunk on: the last one, the end of its handles, the end of the last chunk.
+/// Words of an area, from the first chunk on: the last one, the end of its handles, the end of the
+/// last chunk.
 const AREA_LAST: u64 = 1;
 const AREA_END: u64 = 2;
 const AREA_MOST: u64 = 3;
@@ -39,12 +42,13 @@ pub struct ThreadHandles {
     objects: [Option<ThreadObject>; 2],
     /// Fields with an object.
     fields: Vec<u64>,
-    /// Fields of which one has an object: those between two that are known, where the JVM does not tell which.
+    /// Fields, one of which holds an object: those between two known ones, where the JVM does not
+    /// export which.
     maybe: Vec<u64>,
 }
 
-/// Where a thread has its handles: offsets in the thread of the innermost mark and of the area, in the area of its
-/// first chunk, and in a chunk of its handles.
+/// Where a thread has its handles: offsets in the thread of the innermost mark and of the area, in
+/// the area of its first chunk, and in a chunk of its handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Places {
     mark: u64,
@@ -79,7 +83,8 @@ impl ThreadHandles {
         ];
         let fields = known.map(|(kind, field)| table.offset(kind, field));
         let has_result = matches!(fields, [.., Some(_), _] | [.., Some(_)]);
-        // Since 25, the result of HotSpot's own code stands there, beside pointers into other memory.
+        // Since 25, the result of HotSpot's own code stands there, beside pointers into other
+        // memory.
         let between = || {
             let from = table.offset("JavaThread", "_vframe_array_last")?;
             let to = table.offset("JavaThread", "_current_pending_monitor")?;
@@ -146,7 +151,7 @@ fn object(memory: &Readable<'_>, thread: Address, field: ThreadObject) -> Option
 }
 
 impl Places {
-    /// Where this thread has its handles, and so all of them; `None` if that cannot be told.
+    /// The place of this thread's handles, and so of every thread's; `None` if it cannot be found.
     fn find(memory: &Readable<'_>, thread: Address) -> Option<Self> {
         let mut marks = (0..THREAD_WORDS).map(|word| word * WORD_BYTES);
         marks.find_map(|mark| Self::by_mark(memory, thread, mark))
@@ -239,7 +244,7 @@ mod tests {
     const RESULT: u64 = 0x7200;
     const HANDLES: [u64; 3] = [0x7300, 0x7308, 0x7310];
 
-    /// Where the words of a scene have the thread, its two marks, its area, and the area's two chunks.
+    /// Places in a scene's words: the thread, its two marks, its area, and the area's two chunks.
     const THREAD: usize = 2;
     const MARKS: [usize; 2] = [10, 18];
     const AREA: usize = 26;

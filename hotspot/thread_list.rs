@@ -1,4 +1,5 @@
-//! HotSpot's list of all Java threads, and where a thread has its object (threadSMR.hpp, thread.hpp).
+//! HotSpot's list of all Java threads, and where a thread has its object (threadSMR.hpp,
+//! thread.hpp).
 
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::vm_structs::Table;
@@ -9,7 +10,7 @@ const MOST_THREADS: u64 = 1 << 20;
 /// How the list of threads is kept. Each begins with the address of a variable.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ThreadList {
-    /// It leads to the first thread. Each has the address of the next one.
+    /// It leads to the first thread. Each thread holds the address of the next one.
     Linked { first: Address, next: u64 },
     /// It leads to a list with an array.
     Array {
@@ -88,7 +89,8 @@ mod tests {
 
     #[test]
     fn threads_are_in_a_list_or_in_an_array() {
-        // Two threads, each with the next one's address; a list of them; variables that lead to both.
+        // Two threads, each with the next one's address; a list of them; variables that lead to
+        // both.
         let mut words = Box::new([0_u64; 8]);
         let start = words.as_ptr() as u64;
         let of = |word: u64| start + word * WORD_BYTES;

@@ -1,8 +1,10 @@
-//! The parts of the Java heap that contain no objects. If a fork does not copy them, the pause is shorter, because it
-//! copies page table entries one by one; and later the application need not copy these pages when it allocates there.
+//! The parts of the Java heap that contain no objects. If a fork does not copy them, the pause is
+//! shorter, because it copies page table entries one by one; and later the application need not
+//! copy these pages when it allocates there.
 //!
-//! The collectors' own structures tell which parts these are. We know those of G1 and Parallel. The kernel does the
-//! reads, and objects with known addresses must not lie in such a part. If anything does not fit, everything is copied.
+//! The collectors' own structures list these parts; those of G1 and Parallel are known. The kernel
+//! does the reads, and objects with known addresses must not lie in such a part. If anything does
+//! not fit, everything is copied.
 
 use crate::vm_structs::Table;
 use jvm::os::careful_reads;
@@ -13,7 +15,8 @@ use std::ops::Range;
 const MOST_REGIONS: u64 = 1 << 20;
 /// G1's tag of a free region.
 const FREE: u8 = 0;
-/// The parts start and end at the border of a huge page, because otherwise the kernel would split a huge page.
+/// The parts start and end at the border of a huge page, because otherwise the kernel would split a
+/// huge page.
 const HUGE_BYTES: u64 = 2 << 20;
 /// Each part divides a mapping into three, and a process may have 65,530 mappings.
 const MOST_PARTS: usize = 500;
@@ -38,8 +41,8 @@ pub struct Regions {
     /// Offsets in a region: where it starts and ends.
     bottom: u64,
     end: u64,
-    /// Offsets in a region: its tag (JDK 11 and later), and its top, where the next object would go (not on 11). At
-    /// least one of them is known.
+    /// Offsets in a region: its tag (JDK 11 and later), and its top, where the next object would go
+    /// (not on 11). At least one of them is known.
     tag: Option<u64>,
     top: Option<u64>,
     region_bytes: u64,
@@ -68,8 +71,8 @@ impl UnusedHeap {
             .or_else(|| Spaces::find(table).map(Self::Spaces))
     }
 
-    /// The parts without objects, in address order. `slots` hold addresses of objects. Call it while the application is
-    /// paused.
+    /// The parts without objects, in address order. `slots` hold addresses of objects. Call it
+    /// while the application is paused.
     ///
     /// Empty if the parts cannot be determined.
     pub fn parts(&self, slots: &[u64]) -> Vec<Range<u64>> {
@@ -213,8 +216,8 @@ impl Spaces {
     }
 }
 
-/// The unused parts in address order, with neighbours merged, and cut to borders of huge pages. Empty if a known object
-/// lies in one of them.
+/// The unused parts in address order, with neighbours merged, and cut to borders of huge pages.
+/// Empty if a known object lies in one of them.
 fn parts_without(mut unused: Vec<Range<u64>>, objects: Vec<u64>) -> Vec<Range<u64>> {
     unused.retain(|part| part.start < part.end);
     unused.sort_unstable_by_key(|part| part.start);

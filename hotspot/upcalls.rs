@@ -3,13 +3,15 @@
 use super::memory::{Address, Readable};
 use super::vm_structs::Table;
 
-/// Frames by which native code calls Java (`java.lang.foreign`), where the JVM exports them: since JDK 25.
+/// Frames by which native code calls Java (`java.lang.foreign`), where the JVM exports them: since
+/// JDK 25.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Upcalls {
     /// The kind of a blob of code, and that of such a frame.
     kind: u64,
     upcall: u8,
-    /// The place of a frame's anchor, in bytes above the stack pointer: a field of the blob, and what to add.
+    /// The place of a frame's anchor, in bytes above the stack pointer: a field of the blob, and
+    /// what to add.
     data: u64,
     anchor: u64,
 }

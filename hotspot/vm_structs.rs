@@ -1,5 +1,5 @@
-//! The tables about its own structures that HotSpot exports for the serviceability agent (`gHotSpotVMStructs`,
-//! `gHotSpotVMTypes`; vmStructs.hpp).
+//! The tables about its own structures that HotSpot exports for the serviceability agent
+//! (`gHotSpotVMStructs`, `gHotSpotVMTypes`; vmStructs.hpp).
 
 use std::ffi::{c_char, c_void, CStr};
 
@@ -33,7 +33,8 @@ impl Table {
         })
     }
 
-    /// The address of the variable with the table, which lies in libjvm; `None` if this JVM exports no table.
+    /// The address of the variable with the table, which lies in libjvm; `None` if this JVM exports
+    /// no table.
     pub(super) fn address() -> Option<u64> {
         // SAFETY: a C string; the answer is null or the variable's address.
         let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"gHotSpotVMStructs".as_ptr()) };
@@ -60,7 +61,8 @@ impl Table {
     /// The value of a static field of type int.
     pub fn static_int(self, type_name: &str, field_name: &str) -> Option<u64> {
         let entry = self.entry(type_name, field_name)?;
-        // SAFETY: the entry has the field's address there; the field is an int that is set at startup.
+        // SAFETY: the entry has the field's address there; the field is an int that is set at
+        // startup.
         let value = unsafe {
             let address = entry.add(self.address).cast::<*const i32>().read();
             (!address.is_null()).then(|| address.read())
@@ -115,8 +117,8 @@ impl Table {
     /// The entry of a field.
     fn entry(self, type_name: &str, field_name: &str) -> Option<*const u8> {
         for number in 0..MOST_ENTRIES {
-            // SAFETY: HotSpot's table (vmStructs.hpp) has entries of `stride` bytes and ends with an entry
-            // without a type name; nothing writes it after the library is loaded.
+            // SAFETY: HotSpot's table (vmStructs.hpp) has entries of `stride` bytes and ends with
+            // an entry without a type name; nothing writes it after the library is loaded.
             unsafe {
                 let entry = self.entries.add(number * self.stride);
                 let found = text(entry.add(self.type_name))?;

@@ -1,15 +1,17 @@
-//! The filter of HotSpot's heap walk: the word that the walk reads at each reference, to learn which objects to report.
+//! The filter of HotSpot's heap walk: the word that the walk reads at each reference to decide
+//! which objects to report.
 //!
-//! Since JDK 16, a walk that reports all objects first gives every object back to the heap that the compiler has
-//! scalar-replaced in any frame of any thread (`EscapeBarrier`, escapeBarrier.cpp), while no thread runs. For thousands
-//! of deep stacks that takes seconds. A walk that reports only tagged objects leaves this out, but is otherwise the
-//! same. So a dump requests that walk, and its forked copy clears the filter in its own memory: there the walk goes on
-//! and reports all objects.
+//! Since JDK 16, a walk that reports all objects first gives every object back to the heap that the
+//! compiler has scalar-replaced in any frame of any thread (`EscapeBarrier`, escapeBarrier.cpp),
+//! while no thread runs. For thousands of deep stacks that takes seconds. A walk that reports only
+//! tagged objects leaves this out, but is otherwise the same. So a dump requests that walk, and its
+//! forked copy clears the filter in its own memory: there the walk goes on and reports all objects.
 //!
-//! HotSpot keeps the filter in a static variable of three words (`AdvancedHeapWalkContext`, jvmtiTagMap.cpp): a 1 and the
-//! filter in one word, the class to report (none), and the address of the callbacks. No two callers have the same callbacks, so a search
-//! for these words in the variables of libjvm finds it. If there is no such place, or more than one, the dump requests
-//! the other walk.
+//! HotSpot keeps the filter in a static variable of three words (`AdvancedHeapWalkContext`,
+//! jvmtiTagMap.cpp): a 1 and the filter in one word, the class to report (none), and the address of
+//! the callbacks. No two callers have the same callbacks, so a search for these words in the
+//! variables of libjvm finds it. If there is no such place, or more than one, the dump requests the
+//! other walk.
 
 use super::memory::{Address, WORD_BYTES};
 use super::vm_structs::Table;
@@ -37,8 +39,8 @@ pub struct Variables(Vec<Range<u64>>);
 pub struct WalkFilter(Address);
 
 impl Variables {
-    /// Asks the dynamic linker where libjvm's variables are. `None` if this is not HotSpot. Not during a pause: it takes
-    /// the linker's lock.
+    /// Asks the dynamic linker where libjvm's variables are. `None` if this is not HotSpot. Not
+    /// during a pause: it takes the linker's lock.
     pub fn of_libjvm() -> Option<Self> {
         Self::of_library(Table::address()?)
     }
@@ -54,8 +56,8 @@ impl Variables {
         (!seen.variables.is_empty()).then_some(Self(seen.variables))
     }
 
-    /// The filter of the walk with these callbacks; `None` unless there is exactly one. Call it in one of the callbacks.
-    /// The first search takes about 0.2 ms, later ones less.
+    /// The filter of the walk with these callbacks; `None` unless there is exactly one. Call it in
+    /// one of the callbacks. The first search takes about 0.2 ms, later ones less.
     pub fn filter_of(&self, callbacks: u64) -> Option<WalkFilter> {
         let last = LAST.load(Ordering::Relaxed);
         if self.has(last) && is_filter(Address::new(last), callbacks) {
@@ -89,8 +91,8 @@ impl WalkFilter {
     /// # Safety
     /// This is the forked copy of a process that was inside the walk, and its only thread.
     pub unsafe fn clear(self) {
-        // SAFETY: an int of HotSpot's that `Variables` found in writable memory; the caller's promise: no other
-        // thread reads it, and the application does not see it.
+        // SAFETY: an int of HotSpot's that `Variables` found in writable memory; the caller's
+        // promise: no other thread reads it, and the application does not see it.
         unsafe { (self.0.add(FILTER_AT).bits() as *mut u32).write_volatile(0) };
     }
 }

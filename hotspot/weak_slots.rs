@@ -13,8 +13,8 @@ pub struct WeakSlots(AtomicU8);
 impl WeakSlots {
     /// Only the JVM can tell whether the object is alive.
     const OPAQUE: u8 = 0;
-    /// A handle's bits are the address of a slot with the object's address. What the slot holds after
-    /// the object was collected is not yet known.
+    /// A handle's bits are the address of a slot with the object's address. What the slot holds
+    /// after the object was collected is not yet known.
     const SHOW_LIFE: u8 = 1;
     /// The slot then holds null: HotSpot, unless the collector uses coloured pointers.
     const PLAIN: u8 = 2;
@@ -63,7 +63,8 @@ impl WeakSlots {
 /// The contents of a handle's slot.
 ///
 /// # Safety
-/// The handle's bits are the address of a slot, tagged in the low bits; the handle was not released.
+/// The handle's bits are the address of a slot, tagged in the low bits; the handle was not
+/// released.
 unsafe fn slot(handle: Handle) -> u64 {
     /// The tag bits.
     const MARKS: u64 = 7;

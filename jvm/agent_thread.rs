@@ -30,11 +30,11 @@ pub(super) fn is_agent_thread() -> bool {
 }
 
 impl Env {
-    /// Starts a daemon thread with this name, in the JVM's top thread group, that runs `body`. Live phase
-    /// only.
+    /// Starts a daemon thread with this name, in the JVM's top thread group, that runs `body`. Live
+    /// phase only.
     ///
-    /// Runs Java code, the constructor of `Thread`, so do not call it on a thread that the application may
-    /// block.
+    /// Runs Java code, the constructor of `Thread`, so do not call it on a thread that the
+    /// application may block.
     pub fn run_agent_thread(
         &self,
         jni: &Jni<'_>,

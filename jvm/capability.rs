@@ -4,7 +4,8 @@ use super::env::{call, Env};
 use super::error::JvmtiError;
 use super::slot;
 
-/// A capability: its bit in `jvmtiCapabilities`, counted from the first in `jvmti.h`, and its name there.
+/// A capability: its bit in `jvmtiCapabilities`, counted from the first in `jvmti.h`, and its name
+/// there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capability {
     bit: usize,

@@ -1,4 +1,4 @@
-//! What JVMTI says about a class and its fields (JVMTI, "Class" and "Field").
+//! Classes and their fields (JVMTI, "Class" and "Field").
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
@@ -62,7 +62,8 @@ impl Env {
             .collect())
     }
 
-    /// The class's signature in modified UTF-8: `Ljava/lang/String;`, `[I`, `I` (`GetClassSignature`).
+    /// The class's signature in modified UTF-8: `Ljava/lang/String;`, `[I`, `I`
+    /// (`GetClassSignature`).
     pub fn class_signature(&self, class: &Object<'_>) -> Result<Vec<u8>, JvmtiError> {
         let mut signature: *mut c_char = null_mut();
         // SAFETY: types as in jvmti.h; the generic signature may be null, because it is not wanted.
@@ -142,7 +143,8 @@ impl Env {
 
     fn field(&self, class: &Object<'_>, id: jfieldID) -> Result<FieldFacts, JvmtiError> {
         let (mut name, mut descriptor): (*mut c_char, *mut c_char) = (null_mut(), null_mut());
-        // SAFETY: types as in jvmti.h; `id` is a field of `class`; the generic signature is not wanted.
+        // SAFETY: types as in jvmti.h; `id` is a field of `class`; the generic signature is not
+        // wanted.
         unsafe {
             call!(
                 self,
@@ -188,7 +190,8 @@ impl Env {
         Ok(self.class_status(class)? & INITIALIZED != 0)
     }
 
-    /// Whether the class could have instances, but has not been linked yet (`GetClassStatus`, `GetClassModifiers`).
+    /// Whether the class could have instances, but has not been linked yet (`GetClassStatus`,
+    /// `GetClassModifiers`).
     pub fn is_unlinked_concrete(&self, class: &Object<'_>) -> Result<bool, JvmtiError> {
         let is_linked = self.class_status(class)? & (PREPARED | ARRAY | PRIMITIVE) != 0;
         Ok(!is_linked && self.class_modifiers(class)? & (ACC_INTERFACE | ACC_ABSTRACT) == 0)
@@ -205,7 +208,8 @@ impl Env {
     /// A class's bits from `GetClassModifiers` or `GetClassStatus`.
     fn class_bits(&self, function: Slot, class: &Object<'_>) -> Result<i32, JvmtiError> {
         let mut bits: i32 = 0;
-        // SAFETY: types as in jvmti.h, the same for both functions; the handle is live; `bits` outlives the call.
+        // SAFETY: types as in jvmti.h, the same for both functions; the handle is live; `bits`
+        // outlives the call.
         unsafe {
             call!(
                 self,
@@ -217,7 +221,8 @@ impl Env {
         Ok(bits)
     }
 
-    /// The name of the file that the class was compiled from; `ABSENT_INFORMATION` if it is not known.
+    /// The name of the file that the class was compiled from; `ABSENT_INFORMATION` if it is not
+    /// known.
     pub fn source_file_name(&self, class: &Object<'_>) -> Result<Vec<u8>, JvmtiError> {
         let mut name: *mut c_char = null_mut();
         // SAFETY: types as in jvmti.h; `name` outlives the call.

@@ -1,4 +1,5 @@
-//! Class files on their way into the JVM (JVMTI, event "Class File Load Hook"; "Class": `RetransformClasses`).
+//! Class files on their way into the JVM (JVMTI, event "Class File Load Hook"; "Class":
+//! `RetransformClasses`).
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
@@ -7,8 +8,8 @@ use super::slot;
 use jni::sys::jobject;
 
 impl Env {
-    /// Whether the class's methods may be replaced; false for arrays, primitive types, hidden classes
-    /// (`IsModifiableClass`).
+    /// Whether the class's methods may be replaced; false for arrays, primitive types, hidden
+    /// classes (`IsModifiableClass`).
     pub fn is_modifiable(&self, class: &Object<'_>) -> Result<bool, JvmtiError> {
         let mut answer: u8 = 0;
         // SAFETY: types as in jvmti.h; jboolean is a byte.
@@ -39,7 +40,8 @@ impl Env {
         }
     }
 
-    /// Copies the bytes into memory that the JVM takes over and frees; null if it has none (`Allocate`).
+    /// Copies the bytes into memory that the JVM takes over and frees; null if it has none
+    /// (`Allocate`).
     pub(super) fn hand_over(&self, bytes: &[u8]) -> Option<*mut u8> {
         let mut memory: *mut u8 = std::ptr::null_mut();
         let size = i64::try_from(bytes.len()).ok()?;

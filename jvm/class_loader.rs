@@ -5,9 +5,9 @@ use super::object::Object;
 use jni::sys::{jmethodID, jobject, jvalue};
 use std::ptr::null_mut;
 
-/// `java.lang.ClassLoader.findLoadedClass0`, a native method that looks into the JVM's table of the classes that a
-/// loader was asked for, and calls no other code. Application loaders may have a method of that name, too (Tomcat's
-/// do), so it is called by class.
+/// `java.lang.ClassLoader.findLoadedClass0`, a native method that searches the JVM's table of the
+/// classes that a loader was asked for, and calls no other code. Application loaders may have a
+/// method of that name, too (Tomcat's do), so it is called by class.
 #[derive(Debug)]
 pub struct ResolvedClasses {
     class: jobject,
@@ -15,14 +15,15 @@ pub struct ResolvedClasses {
     object_name: jobject,
 }
 
-// SAFETY: global references and method ids may be used on every thread (JNI, "Global and Local References").
+// SAFETY: global references and method ids may be used on every thread (JNI, "Global and Local
+// References").
 unsafe impl Send for ResolvedClasses {}
 // SAFETY: as above.
 unsafe impl Sync for ResolvedClasses {}
 
 impl ResolvedClasses {
-    /// Finds the method in the topmost class that this loader inherits from below `Object`; `None` if this JVM has no
-    /// such method, or no memory.
+    /// Finds the method in the topmost class that this loader inherits from below `Object`; `None`
+    /// if this JVM has no such method, or no memory.
     pub fn new(jni: &Jni<'_>, loader: &Object<'_>) -> Option<Self> {
         let mut class = jni.class_of(loader)?;
         while let Some(above) = jni.superclass(&class) {
@@ -70,13 +71,14 @@ impl ResolvedClasses {
         is_whole.then_some(found)
     }
 
-    /// Whether the loader was asked for `java.lang.Object` before, so that the JVM does not ask it again.
+    /// Whether the loader was asked for `java.lang.Object` before, so that the JVM does not ask it
+    /// again.
     pub fn have_object(&self, jni: &Jni<'_>, loader: &Object<'_>) -> bool {
         let arguments = [jvalue {
             l: self.object_name,
         }];
-        // SAFETY: a live loader, the method's class and id, and its one argument; the result is a local reference or
-        // null.
+        // SAFETY: a live loader, the method's class and id, and its one argument; the result is a
+        // local reference or null.
         let found = unsafe {
             Object::from_raw(jni_call!(
                 jni,

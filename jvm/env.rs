@@ -6,14 +6,14 @@ use jni::sys::{JNIEnv, JavaVM, JNI_VERSION_1_6};
 use jvmti_sys::jvmtiEnv;
 use std::os::raw::c_void;
 
-/// `JVMTI_VERSION_1_2`: the version of JDK 8. Every newer JVM accepts it, and still lets newer functions
-/// be called.
+/// `JVMTI_VERSION_1_2`: the version of JDK 8. Every newer JVM accepts it, and still lets newer
+/// functions be called.
 const VERSION_1_2: i32 = 0x3001_0200;
 
 /// A JVMTI environment. Each has its own tags, capabilities and event settings.
 ///
-/// Any thread attached to the JVM may call through it, in the phases that the specification allows. It has
-/// a single owner. Dropping it disposes of the environment and its tags.
+/// Any thread attached to the JVM may call through it, in the phases that the specification allows.
+/// It has a single owner. Dropping it disposes of the environment and its tags.
 #[derive(Debug)]
 pub struct Env {
     raw: *mut jvmtiEnv,
@@ -79,8 +79,8 @@ impl Env {
     /// The address of the function in `slot`.
     ///
     /// # Safety
-    /// The environment's table extends to `slot`: true for all slots in `slot.rs`, which exist since JVMTI
-    /// 1.2.
+    /// The environment's table extends to `slot`: true for all slots in `slot.rs`, which exist
+    /// since JVMTI 1.2.
     pub(super) unsafe fn function(&self, slot: Slot) -> Result<*const c_void, JvmtiError> {
         // SAFETY: a jvmtiEnv points to a struct whose first word points to the function table.
         let function = unsafe {
@@ -102,9 +102,9 @@ impl Env {
 
 impl Drop for Env {
     fn drop(&mut self) {
-        // SAFETY: nothing else has the environment. One whose events are on is dropped only to end them: HotSpot calls
-        // back no more, and frees what callbacks in progress use when they have returned. An error is ignored: after a dump the JVM may be shutting
-        // down.
+        // SAFETY: nothing else has the environment. One whose events are on is dropped only to end
+        // them: HotSpot calls back no more, and frees what callbacks in progress use when they have
+        // returned. An error is ignored: after a dump the JVM may be shutting down.
         let _ = unsafe { call!(self, slot::DISPOSE_ENVIRONMENT, (), ()) };
     }
 }

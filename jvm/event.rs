@@ -159,7 +159,8 @@ impl Env {
     ) -> Result<(), JvmtiError> {
         let size =
             i32::try_from(std::mem::size_of::<Callbacks>()).map_err(|_| JvmtiError::INTERNAL)?;
-        // SAFETY: types as in jvmti.h; the JVM copies the struct; the signatures are the caller's promise.
+        // SAFETY: types as in jvmti.h; the JVM copies the struct; the signatures are the caller's
+        // promise.
         unsafe {
             call!(
                 self,

@@ -22,7 +22,7 @@ impl FieldId {
     }
 
     /// The id's bits. HotSpot encodes the field's offset in them, or makes them the address of a
-    /// structure that has the offset.
+    /// structure that holds the offset.
     pub fn bits(self) -> u64 {
         self.0 as u64
     }
@@ -37,8 +37,8 @@ impl<'f> Jni<'f> {
         basic_type: BasicType,
     ) -> Option<Primitive> {
         let (o, f) = (object.raw(), field.raw());
-        // SAFETY: a live handle, and the id of a field of its class with this type; the caller got both
-        // from the JVM for the same class.
+        // SAFETY: a live handle, and the id of a field of its class with this type; the caller got
+        // both from the JVM for the same class.
         let value = unsafe {
             match basic_type {
                 BasicType::Boolean => jvalue {
@@ -94,8 +94,8 @@ impl<'f> Jni<'f> {
         basic_type: BasicType,
     ) -> Option<Primitive> {
         let (c, f) = (class.raw(), field.raw());
-        // SAFETY: a live class, and the id of a static field of it with this type. The call does not
-        // initialise the class: only looking the field up by name would run its initialiser.
+        // SAFETY: a live class, and the id of a static field of it with this type. The call does
+        // not initialise the class: only looking the field up by name would run its initialiser.
         let value = unsafe {
             match basic_type {
                 BasicType::Boolean => jvalue {

@@ -1,4 +1,5 @@
-//! Global references: objects that the agent keeps alive for later calls (JNI, "Global References").
+//! Global references: objects that the agent keeps alive for later calls (JNI, "Global
+//! References").
 
 use super::jni::{jni_call, Jni};
 use super::object::{Handle, Object};
@@ -13,7 +14,8 @@ pub struct Global(jobject);
 unsafe impl Send for Global {}
 
 impl Global {
-    /// The reference's bits: on HotSpot the address of the slot with the object's address, and marks in the low bits.
+    /// The reference's bits: on HotSpot the address of the slot with the object's address, and
+    /// marks in the low bits.
     pub fn handle(&self) -> Handle {
         Handle::new(self.0 as u64)
     }
@@ -31,11 +33,11 @@ impl<'f> Jni<'f> {
         Some(Global(global))
     }
 
-    /// The object, which from now on only the local frame keeps alive; `None` if the JVM has no memory for the
-    /// reference.
+    /// The object, which from now on only the local frame keeps alive; `None` if the JVM has no
+    /// memory for the reference.
     pub fn take_back(&self, global: Global) -> Option<Object<'f>> {
-        // SAFETY: made by `keep`, and moved in here, so nothing uses it any more; the result is a local reference of
-        // the current frame or null.
+        // SAFETY: made by `keep`, and moved in here, so nothing uses it any more; the result is a
+        // local reference of the current frame or null.
         unsafe {
             let local = Object::from_raw(jni_call!(self, NewLocalRef, (global.0), null_mut()));
             jni_call!(self, DeleteGlobalRef, (global.0), ());
@@ -45,7 +47,8 @@ impl<'f> Jni<'f> {
 
     /// The object, for the current local frame; `None` if the JVM has no memory for the reference.
     pub fn local(&self, global: &Global) -> Option<Object<'f>> {
-        // SAFETY: made by `keep`, and still there; the result is a local reference of the current frame or null.
+        // SAFETY: made by `keep`, and still there; the result is a local reference of the current
+        // frame or null.
         unsafe { Object::from_raw(jni_call!(self, NewLocalRef, (global.0), null_mut())) }
     }
 

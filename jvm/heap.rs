@@ -1,7 +1,8 @@
 //! The heap walk: `FollowReferences` and its callbacks as safe values (JVMTI, "Heap").
 //!
-//! The callbacks run on the VM thread inside a safepoint. A [`Visitor`] therefore gets no environment:
-//! it can call neither JNI nor JVMTI, and it must take no lock that a Java thread may hold.
+//! The callbacks run on the VM thread inside a safepoint. A [`Visitor`] therefore gets no
+//! environment: it can call neither JNI nor JVMTI, and it must take no lock that a Java thread may
+//! hold.
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
@@ -69,7 +70,8 @@ pub struct RootFrame {
     pub depth: u32,
     /// The frame's method; `None` for a thread without Java frames.
     pub method: Option<MethodId>,
-    /// Index of the bytecode, -1 in a native method; `None` where JVMTI does not tell (JNI locals).
+    /// Index of the bytecode, -1 in a native method; `None` where JVMTI does not report it (JNI
+    /// locals).
     pub location: Option<i64>,
 }
 
@@ -110,8 +112,8 @@ pub struct TagCell(*mut jlong);
 impl TagCell {
     /// The tag; 0 is none.
     pub fn get(&self) -> i64 {
-        // SAFETY: made by a callback from the JVM's pointer, valid until it returns; the two cells of a
-        // callback may be one word, but no reference to it is ever made.
+        // SAFETY: made by a callback from the JVM's pointer, valid until it returns; the two cells
+        // of a callback may be one word, but no reference to it is ever made.
         unsafe { self.0.read() }
     }
 
@@ -135,7 +137,7 @@ pub struct Primitive {
     pub bits: u64,
 }
 
-/// What a walk is told. `Abort` from any of them ends it.
+/// The receiver of a walk's callbacks. `Abort` from any of them ends the walk.
 pub trait Visitor {
     /// The walk begins. The JVM gets its callbacks at this address.
     fn begins(&mut self, callbacks: u64);
@@ -178,8 +180,8 @@ impl<V> Walk<'_, V> {
 }
 
 impl Env {
-    /// Tells `visitor` of every root, and of every object reachable from them, at one moment (`FollowReferences`).
-    /// With [`Reports::Tagged`] only of those that have a tag.
+    /// Tells `visitor` of every root, and of every object reachable from them, at one moment
+    /// (`FollowReferences`). With [`Reports::Tagged`] only of those that have a tag.
     ///
     /// The application stands still until this returns. Needs `can_tag_objects`.
     pub fn follow_references<V: Visitor>(
@@ -196,8 +198,8 @@ impl Env {
         *reference_at = reference::<V> as *const c_void;
         walk.visitor.begins(std::ptr::from_ref(&callbacks) as u64);
         let user_data: *mut Walk<'_, V> = &mut walk;
-        // SAFETY: types as in jvmti.h; callbacks and user data outlive the call, and the callbacks run during
-        // it only, one at a time; no class, no initial object.
+        // SAFETY: types as in jvmti.h; callbacks and user data outlive the call, and the callbacks
+        // run during it only, one at a time; no class, no initial object.
         let answer = unsafe {
             call!(
                 self,
@@ -248,7 +250,8 @@ unsafe extern "system" fn reference<V: Visitor>(
 /// Reads the part of `jvmtiHeapReferenceInfo` that belongs to `kind`.
 ///
 /// # Safety
-/// `info` points at the information that the JVM gives for `kind`, or may be null where there is none.
+/// `info` points at the information that the JVM gives for `kind`, or may be null where there is
+/// none.
 unsafe fn decode(kind: i32, info: *const c_void) -> Reference {
     // SAFETY: jvmti.h says which struct each kind comes with; it is read for that kind only.
     unsafe {

@@ -1,12 +1,12 @@
-//! Whether the heap has room for the few small objects that the agent makes. In a full heap it makes
-//! none.
+//! Whether the heap has room for the few small objects that the agent makes. In a full heap it
+//! makes none.
 
 use crate::env::Env;
 use crate::jni::Jni;
 use crate::new_object::HeapBytes;
 use crate::object::Object;
 
-/// With less free heap than this, nothing is made. Many times what the agent needs.
+/// With less free heap than this, no object is created. Many times what the agent needs.
 pub const LEAST_FREE_BYTES: u64 = 256 << 10;
 const RUNTIME: &[u8] = b"Ljava/lang/Runtime;";
 
@@ -15,12 +15,12 @@ pub fn is_there(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> bool {
     bytes(env, jni, classes).is_some_and(|heap| heap.free >= LEAST_FREE_BYTES)
 }
 
-/// How many bytes of the heap are in use; `None` if the JVM does not tell.
+/// Bytes of the heap in use; `None` if the JVM does not report them.
 pub fn used_bytes(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> Option<u64> {
     bytes(env, jni, classes).map(|heap| heap.used)
 }
 
-/// What is used and free; `None` if the JVM does not tell.
+/// Used and free bytes; `None` if the JVM does not report them.
 pub fn bytes(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> Option<HeapBytes> {
     runtime(env, jni, classes).and_then(|runtime| jni.heap_bytes(runtime))
 }

@@ -1,5 +1,5 @@
-//! What is in use after collections, by the JDK's own beans (`java.lang.management`): they alone know it under every
-//! collector.
+//! The use of the heap after collections, by the JDK's own beans (`java.lang.management`): only
+//! they know it under every collector.
 
 use super::jni::Jni;
 use jni::errors::Result;
@@ -32,8 +32,8 @@ pub struct AfterCollection {
 }
 
 impl Jni<'_> {
-    /// Asks the JDK; `None` if this runtime has no such beans, or no memory. Creates a few small objects, and runs code
-    /// of the JDK alone.
+    /// Asks the JDK; `None` if this runtime has no such beans, or no memory. Creates a few small
+    /// objects, and runs code of the JDK alone.
     pub fn after_collection(&self) -> Option<AfterCollection> {
         let mut found = None;
         self.with_crate(|env| {
@@ -91,7 +91,8 @@ fn read(env: &mut JNIEnv<'_>) -> Result<AfterCollection> {
     Ok(found)
 }
 
-/// The class of the bootstrap loader that has the beans. Not by `FindClass`, which would ask the application's loader.
+/// The class of the bootstrap loader that provides the beans. Not by `FindClass`, which would ask
+/// the application's loader.
 fn factory<'e>(env: &mut JNIEnv<'e>) -> Result<JClass<'e>> {
     let name = env.new_string("java.lang.management.ManagementFactory")?;
     let class = env.get_object_class(&name)?;

@@ -2,7 +2,7 @@
 
 use crate::env::Env;
 
-/// The number of the Java version, such as 17; 0 for 8, or if the JVM does not tell.
+/// The number of the Java version, such as 17; 0 for 8, or if the JVM does not report it.
 pub fn java_version(env: &Env) -> u32 {
     let java = env.system_property(c"java.vm.specification.version");
     java.map_or(0, |java| number(&java))

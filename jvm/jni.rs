@@ -1,7 +1,7 @@
 //! The few JNI functions that the agent needs, all outside hot paths.
 //!
-//! None of them looks a class up by name: `FindClass` on a thread without Java frames asks the application's system
-//! class loader, and may wait for a lock that the application holds.
+//! None of them looks a class up by name: `FindClass` on a thread without Java frames asks the
+//! application's system class loader, and may wait for a lock that the application holds.
 
 use super::env::Vm;
 use super::object::Object;
@@ -14,7 +14,8 @@ use std::sync::OnceLock;
 // The types of the functions that the JVM looks up.
 pub use jni::sys::{jbyteArray, jclass, jint, JNIEnv, JavaVM, JNI_ERR};
 
-/// A thread's JNI environment during the local frame `'f`. Each frame has one, which cannot be copied.
+/// A thread's JNI environment during the local frame `'f`. Each frame has one, which cannot be
+/// copied.
 #[derive(Debug)]
 pub struct Jni<'f> {
     pub(super) raw: *mut JNIEnv,
@@ -41,7 +42,8 @@ impl Drop for PushedFrame {
             raw: self.0,
             frame: PhantomData,
         };
-        // SAFETY: made by `with_frame` after it pushed a frame on this thread; none of the frame's handles is left.
+        // SAFETY: made by `with_frame` after it pushed a frame on this thread; none of the frame's
+        // handles is left.
         unsafe {
             jni_call!(
                 jni,
@@ -69,7 +71,8 @@ impl<'f> Jni<'f> {
     ///
     /// `None` if the JVM has no memory for a frame.
     pub fn with_frame<R>(&mut self, body: impl FnOnce(&mut Jni<'_>) -> R) -> Option<R> {
-        // Only -Xcheck:jni enforces this limit, with lines on stdout. It is the most that HotSpot accepts.
+        // Only -Xcheck:jni enforces this limit, with lines on stdout. It is the most that HotSpot
+        // accepts.
         const CAPACITY: i32 = 65_536;
         // SAFETY: this thread's environment; the frame is popped by `PushedFrame`.
         let pushed = unsafe { jni_call!(self, PushLocalFrame, (CAPACITY), -1) };
@@ -90,7 +93,7 @@ impl<'f> Jni<'f> {
         unsafe { jni_call!(self, ExceptionClear, (), ()) };
     }
 
-    /// What a pending exception says, which is forgotten; `None` if there is none.
+    /// The class and message of a pending exception, which is cleared; `None` if there is none.
     pub fn take_exception(&self) -> Option<String> {
         // SAFETY: allowed with and without a pending exception.
         if unsafe { jni_call!(self, ExceptionCheck, (), 0) } == 0 {
@@ -100,7 +103,8 @@ impl<'f> Jni<'f> {
         self.with_crate(|env| {
             let exception = env.exception_occurred()?;
             env.exception_clear()?;
-            // Only for the JDK's own exceptions: their `getMessage` runs no code of the application.
+            // Only for the JDK's own exceptions: their `getMessage` runs no code of the
+            // application.
             let text = env.call_method(&exception, "getMessage", "()Ljava/lang/String;", &[])?;
             let text = text.l()?;
             if !text.is_null() {
@@ -112,8 +116,9 @@ impl<'f> Jni<'f> {
         Some(message.unwrap_or_else(|| "an exception without a message".to_owned()))
     }
 
-    /// The message of a throwable as its constructor has left it (`java.lang.Throwable.detailMessage`), without a call of its
-    /// methods. `None` if there is none.
+    /// The message of a throwable as its constructor has left it
+    /// (`java.lang.Throwable.detailMessage`), without a call of its methods. `None` if there is
+    /// none.
     pub fn message_of(&self, throwable: &Object<'_>) -> Option<String> {
         let mut message = None;
         self.with_crate(|env| {
@@ -131,7 +136,8 @@ impl<'f> Jni<'f> {
         message
     }
 
-    /// The superclass, or `None` for `java.lang.Object`, interfaces and primitive types (`GetSuperclass`).
+    /// The superclass, or `None` for `java.lang.Object`, interfaces and primitive types
+    /// (`GetSuperclass`).
     pub fn superclass(&self, class: &Object<'_>) -> Option<Object<'f>> {
         // SAFETY: the handle is a live class; the answer is a local reference or null.
         unsafe {
@@ -169,12 +175,13 @@ impl<'f> Jni<'f> {
         unsafe { jni_call!(self, DeleteLocalRef, (object.raw()), ()) };
     }
 
-    /// Makes the JVM link a class of the bootstrap loader, so that its fields are known; its initialiser does not
-    /// run.
+    /// Makes the JVM link a class of the bootstrap loader, so that its fields are known; its
+    /// initialiser does not run.
     ///
     /// JNI and JVMTI have no function for that. `Class.getDeclaredFields0` links first (HotSpot's
-    /// `JVM_GetClassDeclaredFields`, 8 to 26); the public method would cache the fields. For other loaders' classes
-    /// it could run application code, to load the types of fields. `false` if the class cannot be linked.
+    /// `JVM_GetClassDeclaredFields`, 8 to 26); the public method would cache the fields. For other
+    /// loaders' classes it could run application code, to load the types of fields. `false` if the
+    /// class cannot be linked.
     pub fn link(&self, class: &Object<'_>) -> bool {
         let linked = self.with_crate(|env| {
             // SAFETY: a live local reference, which the wrapper does not release.
@@ -199,8 +206,8 @@ impl<'f> Jni<'f> {
         self.raw as u64
     }
 
-    /// The address of HotSpot's structure for a running platform thread (`java.lang.Thread.eetop`); `None` if this
-    /// JVM keeps it elsewhere.
+    /// The address of HotSpot's structure for a running platform thread (`java.lang.Thread.eetop`);
+    /// `None` if this JVM keeps it elsewhere.
     pub fn native_thread(&self, thread: &Object<'_>) -> Option<u64> {
         let mut address = 0;
         self.with_crate(|env| {
@@ -212,8 +219,8 @@ impl<'f> Jni<'f> {
         u64::try_from(address).ok().filter(|&address| address != 0)
     }
 
-    /// The number of a thread, virtual or not (`java.lang.Thread.tid`); `None` if this JVM keeps it elsewhere.
-    /// Numbers are never reused.
+    /// The number of a thread, virtual or not (`java.lang.Thread.tid`); `None` if this JVM keeps it
+    /// elsewhere. Numbers are never reused.
     pub fn thread_number(&self, thread: &Object<'_>) -> Option<i64> {
         /// The field's id, which is constant, because the class is never unloaded.
         static TID: OnceLock<Option<usize>> = OnceLock::new();
@@ -234,7 +241,7 @@ impl<'f> Jni<'f> {
         Some(unsafe { jni_call!(self, GetLongField, (thread.raw(), field), 0) })
     }
 
-    /// The virtual machine; `None` if the JVM does not tell.
+    /// The virtual machine; `None` if the JVM does not provide it.
     pub fn vm(&self) -> Option<Vm> {
         let mut vm = None;
         self.with_crate(|env| {
@@ -245,7 +252,8 @@ impl<'f> Jni<'f> {
         vm.map(|vm| unsafe { Vm::from_raw(vm) })
     }
 
-    /// The text in an array of bytes; invalid UTF-8 becomes U+FFFD. `None` for null, or if there is no memory.
+    /// The text in an array of bytes; invalid UTF-8 becomes U+FFFD. `None` for null, or if there is
+    /// no memory.
     ///
     /// # Safety
     /// `array` is null or a valid reference to an array of bytes.
@@ -281,7 +289,8 @@ impl<'f> Jni<'f> {
         element
     }
 
-    /// A new, unstarted thread of the class `java.lang.Thread`, in this group. `None` if it cannot be made.
+    /// A new, unstarted thread of the class `java.lang.Thread`, in this group. `None` if it cannot
+    /// be made.
     pub fn new_thread(
         &self,
         class: &Object<'_>,

@@ -28,8 +28,8 @@ impl LastHook {
         Self(last_hook::<L> as *const c_void)
     }
 
-    /// A new environment, which the JVM asks after all that there are now. It sees every class file; only that of
-    /// `java.lang.Object` goes to the listener.
+    /// A new environment, which the JVM asks after all that there are now. It sees every class
+    /// file; only that of `java.lang.Object` goes to the listener.
     pub fn env(self, vm: Vm) -> Result<Env, JvmtiError> {
         let env = vm.new_env()?;
         let wanted = [

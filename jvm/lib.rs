@@ -1,10 +1,11 @@
-//! The specification: JVMTI and JNI behind a fence of safe Rust, and in [`os`] what the operating system offers beside
-//! `std`.
+//! The specification: JVMTI and JNI behind a fence of safe Rust, and in [`os`] what the operating
+//! system offers beside `std`.
 //!
-//! One file for each chapter of the JVMTI specification. What no specification promises is in the crate `hotspot`. Above
-//! these two crates the agent is safe Rust, except for its entry and the fork: it sees values, slices, and handles that
-//! cannot outlive their local frame. The fence passes the JVM's events to a [`listener`]. No panic passes from here into
-//! the JVM: the places where the JVM calls us, `trampoline`, [`tracker`], [`heap`] and [`agent_thread`], each catch
+//! One file for each chapter of the JVMTI specification. What no specification promises is in the
+//! crate `hotspot`. Above these two crates the agent is safe Rust, except for its entry and the
+//! fork: it sees values, slices, and handles that cannot outlive their local frame. The fence
+//! passes the JVM's events to a [`listener`]. No panic passes from here into the JVM: the places
+//! where the JVM calls us, `trampoline`, [`tracker`], [`heap`] and [`agent_thread`], each catch
 //! panics, as the agent's entry does.
 #![allow(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! Who is told what the JVM tells (JVMTI, "Events"). The fence calls it by this trait and knows nothing else of it.
+//! The receiver of the JVM's events (JVMTI, "Events"). The fence calls it by this trait and knows
+//! nothing else of it.
 
 use super::env::Env;
 use super::event::ResourceKind;
@@ -38,15 +39,15 @@ pub struct OfMonitor<'a, 'f> {
 
 /// One function an event: short, without I/O, and without a lock held across a JVM call.
 ///
-/// All but `vm_death` and `garbage_collection_finish` are called between [`enter`](Self::enter) and the drop of its answer. A panic ends in
-/// the fence.
+/// All but `vm_death` and `garbage_collection_finish` are called between [`enter`](Self::enter) and
+/// the drop of its answer. A panic ends in the fence.
 pub trait Listener: Sized + 'static {
     /// Held while a callback runs.
     type Inside;
 
-    /// Whom to tell; `None` before there is anybody.
+    /// The receiver; `None` before there is one.
     fn current() -> Option<&'static Self>;
-    /// Lets a callback in; `None` when nothing is to be told any more.
+    /// Admits a callback; `None` once events are no longer delivered.
     fn enter(&'static self) -> Option<Self::Inside>;
     /// The environment of the events.
     fn env(&self) -> &Env;
@@ -70,11 +71,14 @@ pub trait Listener: Sized + 'static {
     fn class_load(&self);
     /// `ClassPrepare`: a class was linked; its fields are known from now on.
     fn class_prepare(&self, class: &Object<'_>);
-    /// `DataDumpRequest`: SIGQUIT or `jcmd PID JVMTI.data_dump`, on the thread that serves all signals of the JVM.
+    /// `DataDumpRequest`: SIGQUIT or `jcmd PID JVMTI.data_dump`, on the thread that serves all
+    /// signals of the JVM.
     fn data_dump_request(&self);
-    /// `ResourceExhausted`: the JVM is about to throw an OutOfMemoryError, with this message. Not told on the agent's own threads.
+    /// `ResourceExhausted`: the JVM is about to throw an OutOfMemoryError, with this message. Not
+    /// delivered on the agent's own threads.
     fn resource_exhausted(&self, jni: &Jni<'_>, kind: ResourceKind, what: &str);
-    /// `SampledObjectAlloc`: an allocation that was chosen as a sample, on the thread that allocates.
+    /// `SampledObjectAlloc`: an allocation that was chosen as a sample, on the thread that
+    /// allocates.
     fn sampled_object_alloc(&self, jni: &Jni<'_>, allocation: &Allocation<'_, '_>);
     /// `MonitorContendedEnter`: the thread wants a monitor that another owns; it does not wait yet.
     fn contended_enter(&self, jni: &Jni<'_>, of: &OfMonitor<'_, '_>);

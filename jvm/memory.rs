@@ -15,8 +15,8 @@ impl<'e, T> Allocated<'e, T> {
     /// Takes over what a JVMTI function stored behind its out-parameters.
     ///
     /// # Safety
-    /// `start` is null, or the start of `len` initialised values allocated by `env` and owned by nothing
-    /// else.
+    /// `start` is null, or the start of `len` initialised values allocated by `env` and owned by
+    /// nothing else.
     pub(super) unsafe fn new(env: &'e Env, start: *mut T, len: i32) -> Self {
         let len = if start.is_null() {
             0
@@ -40,8 +40,8 @@ impl<'e> Allocated<'e, c_char> {
     /// Takes over a NUL-terminated string; its length is measured.
     ///
     /// # Safety
-    /// `start` is null, or the start of a NUL-terminated string allocated by `env` and owned by nothing
-    /// else.
+    /// `start` is null, or the start of a NUL-terminated string allocated by `env` and owned by
+    /// nothing else.
     pub(super) unsafe fn string(env: &'e Env, start: *mut c_char) -> Self {
         let len = if start.is_null() {
             0

@@ -1,4 +1,4 @@
-//! What JVMTI says about a method (JVMTI, "Method").
+//! Methods (JVMTI, "Method").
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
@@ -63,7 +63,8 @@ impl Env {
     /// unloaded.
     pub fn method_name(&self, method: MethodId) -> Result<(Vec<u8>, Vec<u8>), JvmtiError> {
         let (mut name, mut descriptor): (*mut c_char, *mut c_char) = (null_mut(), null_mut());
-        // SAFETY: types as in jvmti.h; the JVM itself checks the id; the generic signature is not wanted.
+        // SAFETY: types as in jvmti.h; the JVM itself checks the id; the generic signature is not
+        // wanted.
         unsafe {
             call!(
                 self,
@@ -122,7 +123,8 @@ impl Env {
         Ok(native != 0)
     }
 
-    /// The method's code as it is now, including inserted code; needs the capability (`GetBytecodes`).
+    /// The method's code as it is now, including inserted code; needs the capability
+    /// (`GetBytecodes`).
     pub fn bytecodes(&self, method: MethodId) -> Result<Vec<u8>, JvmtiError> {
         let (mut count, mut code): (i32, *mut u8) = (0, null_mut());
         // SAFETY: types as in jvmti.h; the JVM itself checks the id.

@@ -1,7 +1,8 @@
 //! Monitors: which threads own them and which wait for them (JVMTI, "Thread" and "Object").
 //!
-//! We suspend no thread for these queries: for each answer, HotSpot stops the queried thread, or all
-//! threads, for a moment. So two answers may be inconsistent if the application runs in between.
+//! We suspend no thread for these queries: for each answer, HotSpot stops the queried thread, or
+//! all threads, for a moment. So two answers may be inconsistent if the application runs in
+//! between.
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
@@ -59,7 +60,8 @@ impl Env {
         Ok(unsafe { objects(self, monitors, count) })
     }
 
-    /// The monitor that a thread waits to enter, or waits for in `Object.wait` (`GetCurrentContendedMonitor`).
+    /// The monitor that a thread waits to enter, or waits for in `Object.wait`
+    /// (`GetCurrentContendedMonitor`).
     ///
     /// Needs `can_get_current_contended_monitor`.
     pub fn contended_monitor<'f>(
@@ -106,8 +108,8 @@ impl Env {
                 (monitor.raw(), &mut usage)
             )
         }?;
-        // SAFETY: on success null or local references made in the current frame, as many as each count
-        // says.
+        // SAFETY: on success null or local references made in the current frame, as many as each
+        // count says.
         unsafe {
             Ok(MonitorUsage {
                 owner: Object::from_raw(usage.owner),
@@ -122,8 +124,8 @@ impl Env {
 /// Takes over an array of references and frees the array; nulls are left out.
 ///
 /// # Safety
-/// `start` is null, or holds `count` local references or nulls, allocated by `env` and owned by nothing
-/// else.
+/// `start` is null, or holds `count` local references or nulls, allocated by `env` and owned by
+/// nothing else.
 unsafe fn objects<'f>(env: &Env, start: *mut jobject, count: i32) -> Vec<Object<'f>> {
     // SAFETY: the caller's promise.
     let raw = unsafe { Allocated::new(env, start, count) };

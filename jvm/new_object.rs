@@ -1,5 +1,5 @@
-//! Objects that the agent makes for itself: it knows their contents, so it can check its reads against
-//! them.
+//! Objects that the agent makes for itself: it knows their contents, so it can check its reads
+//! against them.
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
@@ -23,8 +23,8 @@ pub struct HeapBytes {
 }
 
 impl<'f> Jni<'f> {
-    /// The heap's size according to `java.lang.Runtime`; `runtime` is that class. Runs its methods, and
-    /// creates no object.
+    /// The heap's size according to `java.lang.Runtime`; `runtime` is that class. Runs its methods,
+    /// and creates no object.
     pub fn heap_bytes(&self, runtime: &Object<'_>) -> Option<HeapBytes> {
         let mut heap = None;
         self.with_crate(|env| {
@@ -125,7 +125,8 @@ impl<'f> Jni<'f> {
         };
         for (index, element) in (0..).zip(elements) {
             let element = element.map_or(null_mut(), Object::raw);
-            // SAFETY: the array was made above with this length; the element is a live handle or null.
+            // SAFETY: the array was made above with this length; the element is a live handle or
+            // null.
             unsafe {
                 jni_call!(
                     self,
@@ -145,7 +146,8 @@ impl<'f> Jni<'f> {
         // SAFETY: a live array.
         let length = unsafe { jni_call!(self, GetArrayLength, (a), 0) };
         let element = |index| {
-            // SAFETY: a live array of references, and an index in it; the answer is a local reference or null.
+            // SAFETY: a live array of references, and an index in it; the answer is a local
+            // reference or null.
             unsafe {
                 Object::from_raw(jni_call!(
                     self,
@@ -158,7 +160,8 @@ impl<'f> Jni<'f> {
         (0..length).map(element).collect()
     }
 
-    /// A new array of a primitive type with these bytes, in the host's order; `None` if it cannot be made.
+    /// A new array of a primitive type with these bytes, in the host's order; `None` if it cannot
+    /// be made.
     pub fn new_primitive_array(&self, element_type: BasicType, bytes: &[u8]) -> Option<Object<'f>> {
         let width = element_type.size_bytes(8) as usize;
         let n = i32::try_from(bytes.len() / width).ok()?;

@@ -1,4 +1,5 @@
-//! A handle to a Java object: a JNI local reference that cannot leave the frame in which it was created.
+//! A handle to a Java object: a JNI local reference that cannot leave the frame in which it was
+//! created.
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
@@ -8,8 +9,8 @@ use std::marker::PhantomData;
 
 /// A local reference to an object, a class, a thread or a class loader; never null.
 ///
-/// It lives as long as the local frame `'f` (a callback, or [`super::jni::Jni::with_frame`]), on one thread,
-/// unless it is [released](super::jni::Jni::forget) before. It cannot be copied.
+/// It lives as long as the local frame `'f` (a callback, or [`super::jni::Jni::with_frame`]), on
+/// one thread, unless it is [released](super::jni::Jni::forget) before. It cannot be copied.
 #[derive(Debug)]
 pub struct Object<'f> {
     raw: jobject,
@@ -36,7 +37,8 @@ impl Object<'_> {
     /// Takes over a reference; `None` for null.
     ///
     /// # Safety
-    /// `raw` is null, or a local reference that is valid throughout the frame and that nothing else releases.
+    /// `raw` is null, or a local reference that is valid throughout the frame and that nothing else
+    /// releases.
     pub(super) unsafe fn from_raw(raw: jobject) -> Option<Self> {
         (!raw.is_null()).then_some(Self {
             raw,
@@ -44,8 +46,8 @@ impl Object<'_> {
         })
     }
 
-    /// The handle's bits: on HotSpot the address of the slot with the object's address, tagged in the low
-    /// bits.
+    /// The handle's bits: on HotSpot the address of the slot with the object's address, tagged in
+    /// the low bits.
     ///
     /// Valid in a snapshot of the process taken while this local reference exists.
     pub fn handle(&self) -> Handle {

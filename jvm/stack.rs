@@ -11,7 +11,8 @@ use jni::sys::jobject;
 use jvmti_sys::{jvmtiFrameInfo, jvmtiStackInfo};
 use std::ptr::null_mut;
 
-/// Capacity of the first attempt for one thread's stack; each further attempt has four times as much.
+/// Capacity of the first attempt for one thread's stack; each further attempt has four times as
+/// much.
 const FIRST_CAPACITY_FRAMES: usize = 1 << 10;
 /// Capacity of the last attempt. No stack is deeper.
 const GREATEST_CAPACITY_FRAMES: usize = 1 << 22;
@@ -36,7 +37,8 @@ pub struct ThreadStack<'f> {
 }
 
 impl Env {
-    /// The stacks of all live platform threads at one moment, each cut at `depth_frames` (`GetAllStackTraces`).
+    /// The stacks of all live platform threads at one moment, each cut at `depth_frames`
+    /// (`GetAllStackTraces`).
     pub fn all_stacks<'f>(
         &self,
         _frame: &Jni<'f>,
@@ -86,8 +88,8 @@ impl Env {
                 (count, handles.as_ptr(), depth_frames, &mut stacks)
             )
         }?;
-        // SAFETY: on success `stacks` holds `count` entries; the frames lie in the same allocation. The handles in
-        // the entries are those that were passed.
+        // SAFETY: on success `stacks` holds `count` entries; the frames lie in the same allocation.
+        // The handles in the entries are those that were passed.
         let stacks = unsafe { Allocated::new(self, stacks, count) };
         let infos = stacks.as_slice().iter();
         Ok(infos
@@ -127,8 +129,8 @@ const _: () = assert!(
 );
 
 impl Env {
-    /// Stores the top frames of the calling thread's stack, at most `depth_frames`, in `stack` (`GetStackTrace`).
-    /// For hot paths: allocates nothing once `stack` has the capacity.
+    /// Stores the top frames of the calling thread's stack, at most `depth_frames`, in `stack`
+    /// (`GetStackTrace`). For hot paths: allocates nothing once `stack` has the capacity.
     pub fn own_stack(
         &self,
         stack: &mut Vec<StackFrame>,
@@ -150,8 +152,9 @@ impl Env {
             .map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
         let depth = i32::try_from(capacity).map_err(|_| JvmtiError::INTERNAL)?;
         let mut count: i32 = 0;
-        // SAFETY: types as in jvmti.h; a live reference or null; `stack` has capacity for `depth` frames, which are
-        // laid out as StackFrame, as checked above. On success the first `count` are written.
+        // SAFETY: types as in jvmti.h; a live reference or null; `stack` has capacity for `depth`
+        // frames, which are laid out as StackFrame, as checked above. On success the first `count`
+        // are written.
         unsafe {
             call!(
                 self,

@@ -1,4 +1,4 @@
-//! What the JVM says about itself (JVMTI, "System Properties").
+//! The JVM's properties (JVMTI, "System Properties").
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
@@ -9,8 +9,8 @@ use std::os::raw::c_char;
 use std::ptr::null_mut;
 
 impl Env {
-    /// The value of a system property as the JVM set it (`GetSystemProperty`), ignoring changes by the application.
-    /// `NOT_AVAILABLE` if there is none of that name.
+    /// The value of a system property as the JVM set it (`GetSystemProperty`), ignoring changes by
+    /// the application. `NOT_AVAILABLE` if there is none of that name.
     pub fn system_property(&self, name: &CStr) -> Result<Vec<u8>, JvmtiError> {
         let mut value: *mut c_char = null_mut();
         // SAFETY: types as in jvmti.h; the name and `value` outlive the call.

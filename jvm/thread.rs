@@ -1,4 +1,4 @@
-//! What JVMTI says about a thread and its group (JVMTI, "Thread" and "Thread Group").
+//! Threads and their groups (JVMTI, "Thread" and "Thread Group").
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
@@ -123,11 +123,12 @@ impl Env {
             .collect())
     }
 
-    /// The number that [`Self::set_thread_number`] gave a thread, virtual or not; 0 if none (`GetThreadLocalStorage`).
+    /// The number that [`Self::set_thread_number`] gave a thread, virtual or not; 0 if none
+    /// (`GetThreadLocalStorage`).
     pub fn thread_number(&self, thread: &Object<'_>) -> Result<usize, JvmtiError> {
         let mut number: *mut c_void = null_mut();
-        // SAFETY: types as in jvmti.h; `number` outlives the call. The stored value is a number and is never
-        // dereferenced.
+        // SAFETY: types as in jvmti.h; `number` outlives the call. The stored value is a number and
+        // is never dereferenced.
         unsafe {
             call!(
                 self,
@@ -183,7 +184,8 @@ impl Env {
                 (thread.raw(), &mut info)
             )
         }?;
-        // SAFETY: on success null or a NUL-terminated string that is ours, and two local references or null.
+        // SAFETY: on success null or a NUL-terminated string that is ours, and two local references
+        // or null.
         let (name, group, loader) = unsafe {
             let name = Allocated::string(self, info.name).to_bytes();
             (
@@ -233,7 +235,8 @@ impl Env {
         };
         jni.forget(group);
         answer?;
-        // SAFETY: on success null or a NUL-terminated string that is ours, and a local reference or null.
+        // SAFETY: on success null or a NUL-terminated string that is ours, and a local reference or
+        // null.
         unsafe {
             Ok((
                 Allocated::string(self, info.name).to_bytes(),

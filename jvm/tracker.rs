@@ -1,5 +1,5 @@
-//! The JVM classes that rewritten code calls, and their native methods (JNI, "Class Operations" and "Registering
-//! Native Methods").
+//! The JVM classes that rewritten code calls, and their native methods (JNI, "Class Operations" and
+//! "Registering Native Methods").
 
 use super::agent_thread::is_agent_thread;
 use super::error::JvmtiError;
@@ -15,12 +15,14 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::null_mut;
 use std::sync::OnceLock;
 
-/// What rewritten code reports, each time on the thread that runs it. Not inside the gate, because a counter for all
-/// calls of all threads would be a bottleneck. The tracker is disengaged before the JVM ends.
+/// What rewritten code reports, each time on the thread that runs it. Not inside the gate, because
+/// a counter for all calls of all threads would be a bottleneck. The tracker is disengaged before
+/// the JVM ends.
 pub trait Tracked: Listener {
     /// The constructor of `java.lang.Object` returns.
     fn object_init(&self, jni: &Jni<'_>, object: &Object<'_>);
-    /// A constructor of `java.lang.OutOfMemoryError` returns. Not told on the agent's own threads.
+    /// A constructor of `java.lang.OutOfMemoryError` returns. Not delivered on the agent's own
+    /// threads.
     fn error_init(&self, jni: &Jni<'_>, error: &Object<'_>);
     /// An array was made.
     fn new_array(&self, jni: &Jni<'_>, array: &Object<'_>, length: i32);
@@ -72,17 +74,18 @@ pub struct Tracker {
     engaged: jfieldID,
 }
 
-// SAFETY: global references and field ids may be used on every thread (JNI, "Global and Local References").
+// SAFETY: global references and field ids may be used on every thread (JNI, "Global and Local
+// References").
 unsafe impl Send for Tracker {}
 // SAFETY: as above.
 unsafe impl Sync for Tracker {}
 
 impl Tracker {
-    /// Defines the classes in the bootstrap loader and binds the native methods. Nothing calls them until the tracker
-    /// is [engaged](Self::engage).
+    /// Defines the classes in the bootstrap loader and binds the native methods. Nothing calls them
+    /// until the tracker is [engaged](Self::engage).
     ///
-    /// From `VMInit` on, because the JVM cannot link them earlier. Fails if the JVM rejects a class in `java.lang`. A
-    /// second call has the answer of the first.
+    /// From `VMInit` on, because the JVM cannot link them earlier. Fails if the JVM rejects a class
+    /// in `java.lang`. A second call has the answer of the first.
     pub fn define(jni: &Jni<'_>, functions: Natives) -> Result<&'static Self, JvmtiError> {
         static TRACKER: OnceLock<Result<Tracker, JvmtiError>> = OnceLock::new();
         let made = TRACKER.get_or_init(|| Self::make(jni, functions));
@@ -115,8 +118,9 @@ impl Tracker {
         Ok(Self { class, engaged })
     }
 
-    /// Whether a call reaches the native methods. A JVM that separated modules more strictly would otherwise throw in
-    /// the application. Engage the tracker before: the test reports the end of a call that never began.
+    /// Whether a call reaches the native methods. A JVM that separated modules more strictly would
+    /// otherwise throw in the application. Engage the tracker before: the test reports the end of a
+    /// call that never began.
     pub fn is_heard(&self, jni: &Jni<'_>) -> bool {
         jni.with_crate(|env| {
             // SAFETY: the global reference, which the wrapper does not release.
@@ -132,7 +136,8 @@ impl Tracker {
         .is_some()
     }
 
-    /// Whether `Object.wait(long, int)` forwards calls to the native methods. It must have been rewritten before.
+    /// Whether `Object.wait(long, int)` forwards calls to the native methods. It must have been
+    /// rewritten before.
     pub fn is_heard_through_wait(&self, jni: &Jni<'_>) -> bool {
         jni.with_crate(|env| {
             let array = env.new_int_array(0)?;
@@ -167,7 +172,8 @@ fn text(text: &str) -> Result<CString, JvmtiError> {
 fn define<'f>(jni: &Jni<'f>, name: &str, bytes: &[u8]) -> Result<Object<'f>, JvmtiError> {
     let name = text(name)?;
     let length = i32::try_from(bytes.len()).map_err(|_| JvmtiError::INTERNAL)?;
-    // SAFETY: this thread's environment; name and bytes outlive the call; null is the bootstrap loader.
+    // SAFETY: this thread's environment; name and bytes outlive the call; null is the bootstrap
+    // loader.
     let class = unsafe {
         let start = bytes.as_ptr().cast();
         let raw = jni_call!(
@@ -212,8 +218,8 @@ fn bind(
             signature: signature.as_ptr().cast::<c_char>().cast_mut(),
             fnPtr: function.cast_mut(),
         };
-        // SAFETY: a live class; the names outlive the call; each function has its method's signature and lets no
-        // panic escape.
+        // SAFETY: a live class; the names outlive the call; each function has its method's
+        // signature and lets no panic escape.
         let answer = unsafe { jni_call!(jni, RegisterNatives, (class.raw(), &method, 1), -1) };
         if answer != JNI_OK {
             jni.clear_exception();
@@ -239,7 +245,8 @@ unsafe extern "system" fn object_init<T: Tracked>(
     object: jobject,
 ) {
     inside(|tracked: &T| {
-        // SAFETY: an argument of this native method: a local reference that the JVM itself releases.
+        // SAFETY: an argument of this native method: a local reference that the JVM itself
+        // releases.
         let Some(object) = (unsafe { Object::from_raw(object) }) else {
             return;
         };

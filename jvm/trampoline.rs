@@ -67,7 +67,8 @@ impl Env {
     }
 }
 
-/// Runs `body` inside the gate; nothing happens before there is a listener, after VM death, or after a panic.
+/// Runs `body` inside the gate; nothing happens before there is a listener, after VM death, or
+/// after a panic.
 fn inside<L: Listener>(body: impl FnOnce(&'static L)) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
         let Some(listener) = L::current() else {
@@ -178,7 +179,8 @@ pub(super) unsafe fn of_file<L: Listener>(
         }
         // SAFETY: the JVM says that so many bytes are there, until the callback returns.
         let bytes = unsafe { std::slice::from_raw_parts(bytes, count) };
-        // SAFETY: a local reference of this callback, which the JVM gives back itself; null for the bootstrap loader.
+        // SAFETY: a local reference of this callback, which the JVM gives back itself; null for the
+        // bootstrap loader.
         let loader = unsafe { Object::from_raw(loader) };
         let file = ClassFileEvent {
             bytes,
@@ -203,7 +205,8 @@ pub(super) unsafe fn of_file<L: Listener>(
     });
 }
 
-/// `jvmtiEventGarbageCollectionFinish`. Not inside the gate: in a safepoint nobody may wait, and nothing is called.
+/// `jvmtiEventGarbageCollectionFinish`. Not inside the gate: in a safepoint nobody may wait, and
+/// nothing is called.
 unsafe extern "system" fn garbage_collection_finish<L: Listener>(_env: *mut jvmtiEnv) {
     if let Some(listener) = L::current() {
         listener.garbage_collection_finish();
@@ -235,7 +238,8 @@ unsafe extern "system" fn class_prepare<L: Listener>(
     });
 }
 
-/// `jvmtiEventCompiledMethodLoad`. Nothing: that somebody listens is what has HotSpot note the lines of compiled code.
+/// `jvmtiEventCompiledMethodLoad`. Nothing: that somebody listens is what has HotSpot note the
+/// lines of compiled code.
 unsafe extern "system" fn compiled_method_load(
     _env: *mut jvmtiEnv,
     _method: jmethodID,
@@ -252,7 +256,8 @@ unsafe extern "system" fn data_dump_request<L: Listener>(_env: *mut jvmtiEnv) {
     inside(L::data_dump_request);
 }
 
-/// `jvmtiEventResourceExhausted`. Nothing on the agent's own threads, which would wait for themselves.
+/// `jvmtiEventResourceExhausted`. Nothing on the agent's own threads, which would wait for
+/// themselves.
 unsafe extern "system" fn resource_exhausted<L: Listener>(
     _env: *mut jvmtiEnv,
     jni: *mut JNIEnv,
@@ -355,7 +360,8 @@ unsafe extern "system" fn monitor_waited<L: Listener>(
 /// An event of a monitor, unless it is one of the agent's own threads.
 ///
 /// # Safety
-/// What the JVM passed to the callback of such an event: this thread's environment, and local references or null.
+/// The arguments of the callback of such an event: this thread's environment, and local references
+/// or null.
 unsafe fn of_monitor<L: Listener>(
     jni: *mut JNIEnv,
     thread: jobject,

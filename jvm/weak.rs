@@ -1,5 +1,5 @@
-//! Weak handles: they refer to an object as long as it lives, and do not keep it alive (JNI, "Weak Global
-//! References").
+//! Weak handles: they refer to an object as long as it lives, and do not keep it alive (JNI, "Weak
+//! Global References").
 
 use super::jni::{jni_call, Jni};
 use super::object::{Handle, Object};
@@ -17,10 +17,11 @@ unsafe impl Send for Weak {}
 unsafe impl Sync for Weak {}
 
 impl Weak {
-    /// The handle's bits: on HotSpot the address of the slot with the object's address, tagged in the low bits.
+    /// The handle's bits: on HotSpot the address of the slot with the object's address, tagged in
+    /// the low bits.
     ///
-    /// Valid in a snapshot of the process taken before the handle is released. The slot of a collected object holds
-    /// null.
+    /// Valid in a snapshot of the process taken before the handle is released. The slot of a
+    /// collected object holds null.
     pub fn handle(&self) -> Handle {
         Handle::new(self.0 as u64)
     }
@@ -44,7 +45,8 @@ impl<'f> Jni<'f> {
         Some(Weak(weak))
     }
 
-    /// The object of a weak handle; `None` if it was collected, or if the JVM has no memory for a reference.
+    /// The object of a weak handle; `None` if it was collected, or if the JVM has no memory for a
+    /// reference.
     pub fn upgrade(&self, weak: &Weak) -> Option<Object<'f>> {
         // SAFETY: made by `weak` and not released; the result is a local reference or null.
         unsafe { Object::from_raw(jni_call!(self, NewLocalRef, (weak.0), null_mut())) }

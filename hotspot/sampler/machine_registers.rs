@@ -1,4 +1,4 @@
-//! The registers in a signal's context that tell where a thread stands, by processor.
+//! The registers in a signal's context that locate a thread, by processor.
 
 use crate::Registers;
 

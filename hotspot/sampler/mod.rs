@@ -1,5 +1,5 @@
-//! Samples of running threads, taken by signals: a timer for each thread, the signal handler, and the ring that it
-//! writes to.
+//! Samples of running threads, taken by signals: a timer for each thread, the signal handler, and
+//! the ring that it writes to.
 //!
 //! Behind the fence, because a handler works on the code that it has interrupted.
 

@@ -1,8 +1,9 @@
-//! A ring for samples. Signal handlers, which may neither wait nor allocate, write; one thread at a time reads.
+//! A ring for samples. Signal handlers, which may neither wait nor allocate, write; one thread at a
+//! time reads.
 //!
-//! Each cell has a turn, a number that says who owns it: at turn `n` the writer with number `n`, at `n + 1` a reader,
-//! at `n + capacity` the next writer (D. Vyukov's bounded queue). A handler that is interrupted delays readers, but
-//! never other handlers.
+//! Each cell has a turn, a number that says who owns it: at turn `n` the writer with number `n`, at
+//! `n + 1` a reader, at `n + capacity` the next writer (D. Vyukov's bounded queue). A handler that
+//! is interrupted delays readers, but never other handlers.
 
 use crate::call_trace::{CallFrame, StackFault};
 use jvm::method::MethodId;
@@ -37,7 +38,8 @@ struct Cell {
     pc: AtomicU64,
 }
 
-/// Samples waiting to be read: a bounded number of bounded stacks. All memory is allocated at the start.
+/// Samples waiting to be read: a bounded number of bounded stacks. All memory is allocated at the
+/// start.
 #[derive(Debug)]
 pub(super) struct SampleRing {
     cells: Box<[Cell]>,
@@ -51,8 +53,8 @@ pub(super) struct SampleRing {
     lost: AtomicU64,
 }
 
-// SAFETY: only the owner of the turn touches frames; all other fields are atomic or locked. The method ids in frames
-// are keys, which any thread may have.
+// SAFETY: only the owner of the turn touches frames; all other fields are atomic or locked. The
+// method ids in frames are keys, which any thread may have.
 unsafe impl Send for SampleRing {}
 // SAFETY: as above.
 unsafe impl Sync for SampleRing {}
@@ -94,7 +96,8 @@ impl SampleRing {
         }
     }
 
-    /// Reserves a cell for writing; `None` if the ring is full, and then `periods` count as lost. Async-signal-safe.
+    /// Reserves a cell for writing; `None` if the ring is full, and then `periods` count as lost.
+    /// Async-signal-safe.
     pub(super) fn reserve(&self, periods: u32) -> Option<Reserved<'_>> {
         let mut number = self.next.load(Ordering::Relaxed);
         loop {
@@ -162,7 +165,7 @@ impl SampleRing {
     }
 
     fn cell(&self, number: u64) -> Option<(usize, &Cell)> {
-        // The length is a power of two, so the mask keeps the bits that tell cells apart.
+        // The length is a power of two, so the mask keeps the bits that distinguish cells.
         #[allow(clippy::cast_possible_truncation)]
         let index = number as usize & self.cells.len().wrapping_sub(1);
         Some((index, self.cells.get(index)?))
@@ -178,29 +181,31 @@ impl SampleRing {
             return Err(fault);
         }
         let frame = |cell: &UnsafeCell<CallFrame>| {
-            // SAFETY: it is the reader's turn, and the caller holds the lock, so there is only one reader.
+            // SAFETY: it is the reader's turn, and the caller holds the lock, so there is only one
+            // reader.
             let frame = unsafe { *cell.get() };
             Some(StackFrame {
                 method: MethodId::from_raw(frame.method)?,
                 location: i64::from(frame.location).max(-1),
             })
         };
-        // Without its top frame, the sample would count for a method that does not run. Further down, a method without
-        // an id is one that HotSpot generates to call method handles. Such methods belong to no class and never have
-        // ids.
+        // Without its top frame, the sample would count for a method that does not run. Further
+        // down, a method without an id is one that HotSpot generates to call method handles. Such
+        // methods belong to no class and never have ids.
         cells.first().and_then(frame).ok_or(StackFault::UNNAMED)?;
         Ok(cells.iter().filter_map(frame).collect())
     }
 }
 
 impl Reserved<'_> {
-    /// The frames of this cell, for this writer only, with the capacity for which the ring was made.
+    /// The frames of this cell, for this writer only, with the capacity for which the ring was
+    /// made.
     pub(super) fn frames(&mut self) -> *mut CallFrame {
         self.frames
     }
 
-    /// Passes the cell to readers. `count` is the number of frames written, or the reason why there are none; `pc` is
-    /// the program counter, 0 if unknown. Async-signal-safe.
+    /// Passes the cell to readers. `count` is the number of frames written, or the reason why there
+    /// are none; `pc` is the program counter, 0 if unknown. Async-signal-safe.
     pub(super) fn publish(self, thread: u32, periods: u32, count: i32, pc: u64) {
         self.cell.thread.store(thread, Ordering::Relaxed);
         self.cell.periods.store(periods, Ordering::Relaxed);

@@ -1,7 +1,8 @@
-//! Samples of running threads: a per-thread timer's signal asks HotSpot for the stack that it has interrupted.
+//! Samples of running threads: a per-thread timer's signal asks HotSpot for the stack that it has
+//! interrupted.
 //!
-//! The handler neither waits nor allocates nor panics: it looks up a slot, reserves a cell of the ring, calls
-//! `AsyncGetCallTrace`, and wakes the reader if that is asleep.
+//! The handler neither waits nor allocates nor panics: it looks up a slot, reserves a cell of the
+//! ring, calls `AsyncGetCallTrace`, and wakes the reader if that is asleep.
 
 use super::machine_registers;
 use super::sample_ring::{RawSample, SampleRing};
@@ -53,9 +54,11 @@ pub struct StackSampler {
 }
 
 impl StackSampler {
-    /// Installs the signal handler; no thread has a timer yet. `interval_us` and `depth_frames` must be at least 1.
+    /// Installs the signal handler; no thread has a timer yet. `interval_us` and `depth_frames`
+    /// must be at least 1.
     ///
-    /// The error is the end of a sentence: this JVM has no way to read stacks, or the system no signal.
+    /// The error is the end of a sentence: this JVM has no way to read stacks, or the system no
+    /// signal.
     pub fn start(vm: Vm, interval_us: u32, depth_frames: usize) -> Result<&'static Self, String> {
         let get_call_trace = call_trace::find().ok_or("this JVM has no AsyncGetCallTrace")?;
         let depth = i32::try_from(depth_frames).map_err(|_| "depth is too large")?;
@@ -76,18 +79,20 @@ impl StackSampler {
         Ok(sampler)
     }
 
-    /// Samples the calling thread from now on; `owner` is its number. `ThreadStart`, on that thread.
+    /// Samples the calling thread from now on; `owner` is its number. `ThreadStart`, on that
+    /// thread.
     pub fn arm_this_thread(&self, owner: Option<ThreadId>) {
         self.timers.arm(this_thread(), owner);
     }
 
-    /// Stops sampling the calling thread. `ThreadEnd`, on that thread, because its stack will soon be gone.
+    /// Stops sampling the calling thread. `ThreadEnd`, on that thread, because its stack will soon
+    /// be gone.
     pub fn disarm_this_thread(&self) {
         self.timers.disarm(this_thread());
     }
 
-    /// Samples an existing thread from now on, unless it is sampled already or belongs to the agent. Any thread may
-    /// call it.
+    /// Samples an existing thread from now on, unless it is sampled already or belongs to the
+    /// agent. Any thread may call it.
     pub fn arm_found(&self, thread: libc::pid_t, owner: Option<ThreadId>) {
         let spared = SPARED.lock();
         if !spared.contains(&thread) {
@@ -95,14 +100,15 @@ impl StackSampler {
         }
     }
 
-    /// Switches sampling on or off, including for future threads; it is on at first. While it is off, no signal is
-    /// sent. Any thread may call it. Threads that start or end wait meanwhile, a microsecond for each thread.
+    /// Switches sampling on or off, including for future threads; it is on at first. While it is
+    /// off, no signal is sent. Any thread may call it. Threads that start or end wait meanwhile, a
+    /// microsecond for each thread.
     pub fn switch(&self, on: bool) {
         self.timers.switch(on);
     }
 
-    /// Removes all timers. Pending signals have no effect. The handler stays, because otherwise they would end the
-    /// process.
+    /// Removes all timers. Pending signals have no effect. The handler stays, because otherwise
+    /// they would end the process.
     pub fn stop(&self) {
         self.on.store(false, Ordering::SeqCst);
         self.timers.stop();
@@ -162,8 +168,9 @@ impl StackSampler {
         let Some(thread) = self.timers.note(ticket, periods) else {
             return;
         };
-        // SAFETY: the JVM is alive, because the sampler is stopped before its end. HotSpot finds the environment in the
-        // thread's own record; a thread that does not belong to the JVM has none.
+        // SAFETY: the JVM is alive, because the sampler is stopped before its end. HotSpot finds
+        // the environment in the thread's own record; a thread that does not belong to the JVM has
+        // none.
         let Some(jni) = (unsafe { self.vm.jni_env() }) else {
             return;
         };
@@ -175,7 +182,8 @@ impl StackSampler {
             count: 0,
             frames: cell.frames(),
         };
-        // SAFETY: the context of this signal, the thread's own environment, and space for the frames.
+        // SAFETY: the context of this signal, the thread's own environment, and space for the
+        // frames.
         unsafe {
             if is_suspended(context) {
                 trace.count = StackFault::SUSPENDED_COUNT;
@@ -190,7 +198,8 @@ impl StackSampler {
         // SAFETY: the context of this signal.
         let pc = unsafe { interrupted_at(context) }.pc;
         cell.publish(thread, periods, trace.count, pc);
-        // Either the reader sees this sample before it sleeps, or this code sees that the reader is about to sleep.
+        // Either the reader sees this sample before it sleeps, or this code sees that the reader is
+        // about to sleep.
         fence(Ordering::SeqCst);
         if self.asleep.load(Ordering::SeqCst) && self.asleep.swap(false, Ordering::SeqCst) {
             self.wake.post();
@@ -208,12 +217,12 @@ impl StackSampler {
         }
     }
 
-    /// Asks for the stack again, as it will be when the interrupted code has returned: HotSpot finds no stack in stubs,
-    /// nor where a compiled method builds or removes its frame.
+    /// Asks for the stack again, as it will be when the interrupted code has returned: HotSpot
+    /// finds no stack in stubs, nor where a compiled method builds or removes its frame.
     ///
     /// # Safety
-    /// `context` comes from a signal on this thread, and the trace has this thread's environment and space for the
-    /// frames.
+    /// `context` comes from a signal on this thread, and the trace has this thread's environment
+    /// and space for the frames.
     unsafe fn ask_for_caller(&self, trace: &mut CallTrace, context: *mut c_void) {
         let Some(interrupted) = &self.interrupted else {
             return;
@@ -244,7 +253,8 @@ unsafe fn interrupted_at(context: *mut c_void) -> Registers {
     machine_registers::read(unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext })
 }
 
-/// Excludes the calling thread, which belongs to the agent, from all sampling, now and later. Such threads do not end.
+/// Excludes the calling thread, which belongs to the agent, from all sampling, now and later. Such
+/// threads do not end.
 pub fn spare_this_thread() {
     let mut spared = SPARED.lock();
     spared.push(this_thread());
@@ -253,21 +263,24 @@ pub fn spare_this_thread() {
     }
 }
 
-/// Whether the signal came while HotSpot's own handler suspended the thread (`SR_handler`, os/posix/signals_posix.cpp),
-/// as it does for samples of its flight recorder. The thread's state is then "in Java", and the stack would be read
-/// from the handler's registers: a wrong one. While a handler runs, its signal is blocked.
+/// Whether the signal came while HotSpot's own handler suspended the thread (`SR_handler`,
+/// os/posix/signals_posix.cpp), as it does for samples of its flight recorder. The thread's state
+/// is then "in Java", and the stack would be read from the handler's registers: a wrong one. While
+/// a handler runs, its signal is blocked.
 ///
 /// # Safety
 /// `context` is a handler's argument, or null.
 unsafe fn is_suspended(context: *mut c_void) -> bool {
     let context = context.cast::<libc::ucontext_t>();
-    // SAFETY: the caller's promise; reads the set of signals that were blocked when this one arrived.
+    // SAFETY: the caller's promise; reads the set of signals that were blocked when this one
+    // arrived.
     !context.is_null() && unsafe { libc::sigismember(&(*context).uc_sigmask, SUSPEND_SIGNAL) == 1 }
 }
 
 /// Installs [`on_signal`]. The previous handler still gets signals that are not ours.
 fn install() -> std::io::Result<()> {
-    // SAFETY: zeros are a valid sigaction; both outlive the call; the handler has the signature of SA_SIGINFO.
+    // SAFETY: zeros are a valid sigaction; both outlive the call; the handler has the signature of
+    // SA_SIGINFO.
     unsafe {
         let mut action: libc::sigaction = zeroed();
         action.sa_sigaction = on_signal as *const () as usize;
@@ -299,8 +312,8 @@ struct TimerInfo {
 
 /// The signal handler.
 unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel's own arguments; `errno` is this thread's. Nothing here may panic, because nothing catches
-    // panics.
+    // SAFETY: the kernel's own arguments; `errno` is this thread's. Nothing here may panic, because
+    // nothing catches panics.
     unsafe {
         let errno = libc::__errno_location();
         let kept = *errno;
@@ -322,8 +335,8 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, contex
     }
 }
 
-/// Passes a signal that is not ours to the previous handler. The default action would end the process, so it is not
-/// taken.
+/// Passes a signal that is not ours to the previous handler. The default action would end the
+/// process, so it is not taken.
 ///
 /// # Safety
 /// The arguments are those of the handler.
@@ -379,7 +392,8 @@ mod tests {
 
     #[test]
     fn signals_of_others_go_where_they_went_before() {
-        // SAFETY: a handler of this test; the signal is raised on this thread, and errno is its own.
+        // SAFETY: a handler of this test; the signal is raised on this thread, and errno is its
+        // own.
         unsafe {
             libc::signal(SIGNAL, foreign as *const () as usize);
             install().unwrap();

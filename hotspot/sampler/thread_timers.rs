@@ -1,7 +1,7 @@
 //! A timer for each thread, on that thread's CPU time; its signal goes to that thread.
 //!
-//! The signal carries a ticket: a slot and its generation. Before a thread ends, it releases its slot itself, so a late
-//! signal finds another generation. Slots are reused and never freed.
+//! The signal carries a ticket: a slot and its generation. Before a thread ends, it releases its
+//! slot itself, so a late signal finds another generation. Slots are reused and never freed.
 
 use crate::chance::Chance;
 use parking_lot::Mutex;
@@ -110,7 +110,8 @@ struct Armed {
 }
 
 impl ThreadTimers {
-    /// No timers yet. A timer will send `signal` each time its thread has used `interval_us` of CPU time.
+    /// No timers yet. A timer will send `signal` each time its thread has used `interval_us` of CPU
+    /// time.
     pub(super) fn new(signal: i32, interval_us: u32) -> Self {
         Self {
             signal,
@@ -121,8 +122,9 @@ impl ThreadTimers {
         }
     }
 
-    /// Counts `periods` as sampled. Returns the number of the ticket's thread, 0 if threads have no numbers; `None` if
-    /// the ticket is no longer valid, or if the timers are off. Async-signal-safe.
+    /// Counts `periods` as sampled. Returns the number of the ticket's thread, 0 if threads have no
+    /// numbers; `None` if the ticket is no longer valid, or if the timers are off.
+    /// Async-signal-safe.
     pub(super) fn note(&self, ticket: Ticket, periods: u32) -> Option<u32> {
         // The signal was pending when they were switched off.
         if self.is_off() {
@@ -153,8 +155,8 @@ impl ThreadTimers {
         }
     }
 
-    /// Removes the timer of the calling thread, and invalidates its signals. CPU time since the last sample counts as
-    /// missed, unless the timers are off.
+    /// Removes the timer of the calling thread, and invalidates its signals. CPU time since the
+    /// last sample counts as missed, unless the timers are off.
     pub(super) fn disarm(&self, this_thread: libc::pid_t) {
         let mut armed = self.armed.lock();
         let timer = armed.timers.get(&this_thread);
@@ -168,8 +170,9 @@ impl ThreadTimers {
         self.release(&mut armed, this_thread);
     }
 
-    /// Switches the timers on or off, including those of future threads; they are on at first. CPU time used while they
-    /// are off is neither sampled nor missed, and periods start anew when they are on again.
+    /// Switches the timers on or off, including those of future threads; they are on at first. CPU
+    /// time used while they are off is neither sampled nor missed, and periods start anew when they
+    /// are on again.
     ///
     /// Any thread. Threads that start or end wait meanwhile: a microsecond for each timer.
     pub(super) fn switch(&self, on: bool) {
@@ -209,8 +212,8 @@ impl ThreadTimers {
         std::mem::take(&mut self.armed.lock().refused)
     }
 
-    /// Takes the number of periods that ended threads used after their last sample: the kernel checks timers only at
-    /// its clock ticks.
+    /// Takes the number of periods that ended threads used after their last sample: the kernel
+    /// checks timers only at its clock ticks.
     pub(super) fn take_missed(&self) -> u64 {
         let mut armed = self.armed.lock();
         let periods = armed.missed_ns / self.interval_ns();
@@ -265,8 +268,9 @@ impl ThreadTimers {
         is_set.then_some(())
     }
 
-    /// Starts the timer of this thread. The first period starts at a random point, so that threads which end within one
-    /// period are sampled as often as they should be. `false` if the thread no longer exists.
+    /// Starts the timer of this thread. The first period starts at a random point, so that threads
+    /// which end within one period are sampled as often as they should be. `false` if the thread no
+    /// longer exists.
     fn begin(&self, timer: &mut Timer, thread: libc::pid_t, random: u64) -> bool {
         timer.start_ns = cpu_ns(thread);
         if let Some(slot) = self.slot(timer.index) {
@@ -290,7 +294,7 @@ fn cpu_clock(thread: libc::pid_t) -> libc::clockid_t {
     (!thread).wrapping_shl(3) | THREAD_CPU_CLOCK
 }
 
-/// The CPU time of a thread of this process; 0 if the system does not say.
+/// The CPU time of a thread of this process; 0 if the system does not report it.
 fn cpu_ns(thread: libc::pid_t) -> u64 {
     // SAFETY: zeros are a valid time, which outlives the call.
     let time = unsafe {
@@ -304,8 +308,8 @@ fn cpu_ns(thread: libc::pid_t) -> u64 {
 
 /// A timer on the CPU time of `thread`, not yet started; `None` if the system has none left.
 fn create(signal: i32, thread: libc::pid_t, ticket: Ticket) -> Option<libc::timer_t> {
-    // SAFETY: zeros are a valid sigevent; both pointers outlive the call; the value is a number and is never
-    // dereferenced.
+    // SAFETY: zeros are a valid sigevent; both pointers outlive the call; the value is a number and
+    // is never dereferenced.
     unsafe {
         let mut event: libc::sigevent = zeroed();
         event.sigev_notify = libc::SIGEV_THREAD_ID;
@@ -320,7 +324,8 @@ fn create(signal: i32, thread: libc::pid_t, ticket: Ticket) -> Option<libc::time
     }
 }
 
-/// Makes the timer fire after `first_ns` of the thread's CPU time, and then after each `interval_ns`; zeros stop it.
+/// Makes the timer fire after `first_ns` of the thread's CPU time, and then after each
+/// `interval_ns`; zeros stop it.
 fn set(timer: &Timer, first_ns: u64, interval_ns: u64) -> bool {
     let spec = |ns: u64| libc::timespec {
         tv_sec: i64::try_from(ns / 1_000_000_000).unwrap_or(i64::MAX),
@@ -367,8 +372,9 @@ mod tests {
         }
     }
 
-    /// Repeats that until a valid one comes. A fixed number of milliseconds would not do: Linux checks CPU timers at
-    /// clock ticks of the running thread, and on a busy machine a thread may run between ticks for long.
+    /// Repeats that until a valid one comes. A fixed number of milliseconds would not do: Linux
+    /// checks CPU timers at clock ticks of the running thread, and on a busy machine a thread may
+    /// run between ticks for long.
     fn await_good_ticket(timers: &ThreadTimers) {
         while timers.note(await_ticket().0, 1).is_none() {}
     }
@@ -417,7 +423,8 @@ mod tests {
                 noted += 1;
             }
         }
-        // On a busy machine the thread may run for long between any two lines, so compute a lower and an upper bound.
+        // On a busy machine the thread may run for long between any two lines, so compute a lower
+        // and an upper bound.
         let least_ms = (cpu_ns(this_thread()) - start_ns) / 1_000_000 - 2;
         timers.disarm(this_thread());
         let most_ms = (cpu_ns(this_thread()) - before_ns) / 1_000_000 - 2;

@@ -1,5 +1,5 @@
-//! Reads addresses that may be unmapped. The kernel does the read, and returns an error where a read of ours would
-//! crash.
+//! Reads addresses that may be unmapped. The kernel does the read, and returns an error where a
+//! read of ours would crash.
 
 use super::seccomp::is_filtered;
 use std::io::Read;
@@ -21,8 +21,8 @@ pub fn try_read(address: u64) -> Option<u64> {
     Some(u64::from_ne_bytes(word))
 }
 
-/// `bytes` bytes from each of these addresses, one after the other. `None` if one of them is not mapped, or if the
-/// system does not allow such reads.
+/// `bytes` bytes from each of these addresses, one after the other. `None` if one of them is not
+/// mapped, or if the system does not allow such reads.
 ///
 /// The kernel does the read, as in `try_read`, but for many addresses per call.
 pub fn copies(addresses: &[u64], bytes: usize) -> Option<Vec<u8>> {
@@ -49,8 +49,8 @@ pub fn copies(addresses: &[u64], bytes: usize) -> Option<Vec<u8>> {
             })
             .collect();
         let count = libc::c_ulong::try_from(remote.len()).ok()?;
-        // SAFETY: the kernel checks the addresses that are read; `local` describes `target`, which only this function
-        // uses.
+        // SAFETY: the kernel checks the addresses that are read; `local` describes `target`, which
+        // only this function uses.
         let read =
             unsafe { libc::process_vm_readv(libc::getpid(), &local, 1, remote.as_ptr(), count, 0) };
         if usize::try_from(read) != Ok(target.len()) {

@@ -1,7 +1,8 @@
 //! A command that reads what the agent writes.
 //!
-//! `posix_spawn` starts it without a copy of the process, however large that is, and without the handlers that libraries
-//! have registered for forks. The command has a process group of its own, so that all its processes can be ended.
+//! `posix_spawn` starts it without a copy of the process, however large that is, and without the
+//! handlers that libraries have registered for forks. The command has a process group of its own,
+//! so that all its processes can be ended.
 
 use parking_lot::Mutex;
 use std::ffi::{c_char, c_int, CStr, CString};
@@ -17,7 +18,7 @@ use std::ptr::null_mut;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Time between two looks whether a command has ended.
+/// Time between two checks whether a command has ended.
 const LOOK: Duration = Duration::from_millis(10);
 /// How long a command that is asked to end may take.
 const GRACE: Duration = Duration::from_secs(5);
@@ -25,11 +26,12 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The commands that run.
 static RUNNING: Mutex<Vec<Process>> = Mutex::new(Vec::new());
 
-/// A process that this one has started. The application may wait for all children, and its number may be another's then.
+/// A process that this one has started. The application may wait for all children, and its number
+/// may be another's then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Process {
     pid: libc::pid_t,
-    /// When it started, in ticks of the system's clock; `None` if the system does not tell.
+    /// The start time, in ticks of the system's clock; `None` if the system does not report it.
     started: Option<u64>,
 }
 
@@ -45,7 +47,8 @@ impl Process {
             return false;
         };
         let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-        // SAFETY: a value of plain words may be zero, and it outlives the call, which takes nothing from this child.
+        // SAFETY: a value of plain words may be zero, and it outlives the call, which takes nothing
+        // from this child.
         let answer = unsafe {
             let mut state: libc::siginfo_t = std::mem::zeroed();
             libc::waitid(libc::P_PID, id, &mut state, flags)
@@ -53,7 +56,8 @@ impl Process {
         answer == 0 && started(self.pid) == self.started
     }
 
-    /// Sends the signal to its group, which is the command's until somebody has waited for the command.
+    /// Sends the signal to its group, which is the command's until somebody has waited for the
+    /// command.
     fn signal_group(self, signal: i32) {
         if self.is_there() {
             // SAFETY: numbers.
@@ -65,7 +69,8 @@ impl Process {
 /// When this process started.
 fn started(pid: libc::pid_t) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name may contain anything, but the last parenthesis ends it. The start is the 22nd word, the state the third.
+    // The name may contain anything, but the last parenthesis ends it. The start is the 22nd word,
+    // the state the third.
     let (_, rest) = stat.rsplit_once(") ")?;
     rest.split_whitespace().nth(19)?.parse().ok()
 }
@@ -81,9 +86,9 @@ type AddCloseFrom = unsafe extern "C" fn(*mut libc::posix_spawn_file_actions_t, 
 /// How a command has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// By itself, with this exit code.
+    /// It exited, with this code.
     Code(i32),
-    /// By this signal.
+    /// This signal ended it.
     Signal(i32),
     /// The application took the exit code, or makes the kernel discard it.
     Unknown,
@@ -108,8 +113,8 @@ pub struct Command {
 }
 
 impl Command {
-    /// Starts it with `/bin/sh -c`, and returns its standard input, which does not block. What it prints goes to this
-    /// process's stderr. It gets no other descriptor.
+    /// Starts it with `/bin/sh -c`, and returns its standard input, which does not block. What it
+    /// prints goes to this process's stderr. It gets no other descriptor.
     pub fn start(text: &str) -> io::Result<(OwnedFd, Self)> {
         let (read, write) = pipe()?;
         unblock(&write)?;
@@ -118,8 +123,8 @@ impl Command {
         Ok((write, command))
     }
 
-    /// Starts the program of this file, and returns its standard input and its standard output, which do not block.
-    /// Otherwise like [`Command::start`].
+    /// Starts the program of this file, and returns its standard input and its standard output,
+    /// which do not block. Otherwise like [`Command::start`].
     pub fn start_file(file: &Path, arguments: &[&str]) -> io::Result<(OwnedFd, OwnedFd, Self)> {
         let (read, write) = pipe()?;
         let (answer, output) = pipe()?;
@@ -158,8 +163,8 @@ impl Command {
         Ok(Self { process, end: None })
     }
 
-    /// Lets the application come first: the command gets less of the processors, and if it `dies_first`, the kernel
-    /// kills it before the application when memory runs out.
+    /// Lets the application come first: the command gets less of the processors, and if it
+    /// `dies_first`, the kernel kills it before the application when memory runs out.
     pub fn stand_back(&self, more_nice: c_int, dies_first: bool) {
         let Ok(process) = libc::id_t::try_from(self.process.pid) else {
             return;
@@ -224,8 +229,8 @@ impl Drop for Command {
     }
 }
 
-/// Asks all commands that run to end, because the process ends and their input with it: they must not take what they
-/// have for a whole dump.
+/// Asks all commands that run to end, because the process ends and their input with it: they must
+/// not take what they have for a whole dump.
 pub fn end_all() {
     for process in &*RUNNING.lock() {
         process.signal_group(libc::SIGTERM);
@@ -292,7 +297,8 @@ impl Actions {
             // SAFETY: an initialised value; a number.
             return check(unsafe { add(&mut self.0, 3) });
         }
-        // One that another thread opens right now is closed too, if that thread asked for it (O_CLOEXEC).
+        // One that another thread opens right now is closed too, if that thread asked for it
+        // (O_CLOEXEC).
         for entry in std::fs::read_dir("/proc/self/fd")? {
             let number = entry?
                 .file_name()

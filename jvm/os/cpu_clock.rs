@@ -1,8 +1,9 @@
 //! The CPU time of the calling thread, cheap enough to read at each call of a method.
 //!
-//! The kernel's thread clock (`CLOCK_THREAD_CPUTIME_ID`) costs a system call, some hundred nanoseconds. The
-//! processor's time stamp counter costs ten, but also advances while the thread does not run. So a short step of
-//! the counter counts as CPU time. After a long step, and every millisecond, the kernel is asked.
+//! The kernel's thread clock (`CLOCK_THREAD_CPUTIME_ID`) costs a system call, some hundred
+//! nanoseconds. The processor's time stamp counter costs ten, but also advances while the thread
+//! does not run. So a short step of the counter counts as CPU time. After a long step, and every
+//! millisecond, the kernel is asked.
 
 use libc::{clockid_t, timespec};
 use std::cell::Cell;
@@ -29,8 +30,8 @@ pub struct ThreadClock {
     asked: Cell<u64>,
     /// Sum of the steps since then.
     steps: Cell<u64>,
-    /// The last result. Steps may have run ahead of the kernel; then the clock stands still until the kernel has
-    /// caught up.
+    /// The last result. Steps may have run ahead of the kernel; then the clock stands still until
+    /// the kernel has caught up.
     told: Cell<u64>,
 }
 
@@ -104,8 +105,8 @@ pub fn calibrate() {
     });
 }
 
-/// The counter and the clock at the same moment. Uses the shortest of several readings, because the thread may
-/// lose the processor in between. `None` without a counter.
+/// The counter and the clock at the same moment. Uses the shortest of several readings, because the
+/// thread may lose the processor in between. `None` without a counter.
 fn moment() -> Option<(u64, u64)> {
     let look = |_| {
         let (before, nanos, after) = (ticks(), wall_nanos(), ticks());
@@ -116,7 +117,7 @@ fn moment() -> Option<(u64, u64)> {
     Some((tick, nanos))
 }
 
-/// A clock that tells a thread's CPU time to other threads.
+/// A clock of a thread's CPU time that other threads can read.
 #[derive(Clone, Copy, Debug)]
 pub struct RemoteClock(Option<clockid_t>);
 

@@ -1,4 +1,5 @@
-//! A file descriptor whose number stays the same, whatever folder it stands for: paths through it can be known beforehand.
+//! A file descriptor whose number stays the same, whatever folder it stands for: paths through it
+//! can be known beforehand.
 
 use parking_lot::Mutex;
 use std::io;
@@ -14,7 +15,8 @@ impl FolderDescriptor {
         Ok(Self(root()?))
     }
 
-    /// The path of a file in the folder that it stands for, plain ASCII, good in this process alone.
+    /// The path of a file in the folder that it stands for, plain ASCII, good in this process
+    /// alone.
     pub fn path_of(&self, name: &str) -> String {
         format!("/proc/self/fd/{}/{name}", self.0.as_raw_fd())
     }
@@ -39,13 +41,13 @@ impl FolderDescriptor {
     }
 }
 
-/// Descriptors that a dump needs at once, of this process's limit: `/proc/self/maps` or another file of the system's, two
-/// ends of a socket, the child's pidfd, the file, its folder, the duplicate that the child writes through, and what a
-/// compressor's or a receiver's pipe takes.
+/// Descriptors that a dump needs at once, of this process's limit: `/proc/self/maps` or another
+/// file of the system's, two ends of a socket, the child's pidfd, the file, its folder, the
+/// duplicate that the child writes through, and what a compressor's or a receiver's pipe takes.
 const NEEDED: usize = 12;
 
-/// Descriptors that stand for nothing, to be closed when a dump needs their places: an application that leaks descriptors
-/// has left no others when it runs out of memory.
+/// Descriptors that stand for nothing, to be closed when a dump needs their places: an application
+/// that leaks descriptors has left no others when it runs out of memory.
 #[derive(Debug, Default)]
 pub struct DescriptorReserve(Mutex<Vec<OwnedFd>>);
 

@@ -1,9 +1,11 @@
 //! The local time, and the memory of this host and of the C library.
 
-/// Seconds by which local time was ahead of UTC at a moment, negative west of Greenwich (`localtime_r`, which uses `TZ`
-/// or `/etc/localtime`); 0 if the C library cannot convert the moment.
+/// Seconds by which local time was ahead of UTC at a moment, negative west of Greenwich
+/// (`localtime_r`, which uses `TZ` or `/etc/localtime`); 0 if the C library cannot convert the
+/// moment.
 ///
-/// Any thread, but never in a forked child: the C library holds a lock meanwhile, and may read a file.
+/// Any thread, but never in a forked child: the C library holds a lock meanwhile, and may read a
+/// file.
 pub fn utc_offset_seconds(unix_seconds: u64) -> i32 {
     let Ok(seconds) = i64::try_from(unix_seconds) else {
         return 0;
@@ -24,9 +26,9 @@ pub fn page_bytes() -> u64 {
     u64::try_from(bytes).unwrap_or(4096)
 }
 
-/// Makes the C library return freed memory to the kernel, if it can (glibc's `malloc_trim`). Any thread. Takes 0.2 s
-/// for 2 GB. Threads that allocate from the same arena wait meanwhile; mostly there are none, because few threads share
-/// an arena.
+/// Makes the C library return freed memory to the kernel, if it can (glibc's `malloc_trim`). Any
+/// thread. Takes 0.2 s for 2 GB. Threads that allocate from the same arena wait meanwhile; mostly
+/// there are none, because few threads share an arena.
 pub fn trim_memory() {
     #[cfg(target_env = "gnu")]
     // SAFETY: it touches only free memory.
@@ -51,7 +53,8 @@ mod tests {
             assert_eq!(utc_offset_seconds(u64::MAX), 0);
             return;
         }
-        // POSIX adds the number after a zone's name to local time to get UTC. These zones need no file.
+        // POSIX adds the number after a zone's name to local time to get UTC. These zones need no
+        // file.
         for (zone, expected) in [
             ("UTC0", "[0, 0]"),
             ("XYZ-5:30", "[19800, 19800]"),

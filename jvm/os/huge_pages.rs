@@ -1,7 +1,8 @@
 //! Huge pages that the system has set aside (hugetlb), as opposed to transparent ones.
 
-/// Whether this process has memory in pages that the system must have set aside before (`-XX:+UseLargePages`). The
-/// kernel ends whoever needs a copy of one while none is free (SIGBUS).
+/// Whether this process has memory in pages that the system must have set aside before
+/// (`-XX:+UseLargePages`). The kernel ends a process that needs a copy of one while none is free
+/// (SIGBUS).
 pub fn are_used() -> bool {
     let status = std::fs::read_to_string("/proc/self/status");
     status.is_ok_and(|status| huge_kib(&status) > 0)

@@ -1,5 +1,5 @@
-//! Mappings that are held until something needs them: where a process has as many as the system allows
-//! (`vm.max_map_count`), no thread can be started, and so no dump be made.
+//! Mappings that are held until something needs them: where a process has as many as the system
+//! allows (`vm.max_map_count`), no thread can be started, and so no dump be made.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,8 @@ static HELD: AtomicUsize = AtomicUsize::new(0);
 /// Takes the reserve, once: address space alone, no memory. None if the system refuses.
 pub fn hold() {
     let page = page_bytes();
-    // SAFETY: new mappings that nobody reads or writes. Pages of unlike protection are mappings of their own.
+    // SAFETY: new mappings that nobody reads or writes. Pages of unlike protection are mappings of
+    // their own.
     unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         let start = libc::mmap(null_mut(), MAPPINGS * page, libc::PROT_NONE, flags, -1, 0);

@@ -4,7 +4,7 @@ use std::ffi::{c_void, CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// The path by which this library was loaded; `None` if the loader does not tell.
+/// The path by which this library was loaded; `None` if the loader does not report it.
 pub fn own_library() -> Option<PathBuf> {
     let here = own_library as fn() -> Option<PathBuf> as *const c_void;
     // SAFETY: zeros are a valid value, which the call fills in.

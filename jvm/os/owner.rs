@@ -1,4 +1,5 @@
-//! Whose a file is. What somebody else has put at a name of the user's gets nothing that the JVM knows.
+//! Whose a file is. What somebody else has put at a name of the user's gets nothing that the JVM
+//! knows.
 
 use std::fs::{metadata, remove_file, symlink_metadata, File, Metadata, OpenOptions};
 use std::io;
@@ -8,8 +9,9 @@ use std::path::{Path, PathBuf};
 /// Root, which may read all that the JVM's user may read.
 const ROOT: u32 = 0;
 
-/// An error, as the end of a sentence, unless this file is the own user's or root's, and has one name alone: a second
-/// one is a hard link, by which somebody gives another file of the user's this name.
+/// An error, as the end of a sentence, unless this file is the own user's or root's, and has one
+/// name alone: a second one is a hard link, by which somebody gives another file of the user's this
+/// name.
 ///
 /// `facts` are those of the open file, and `path` is where it was opened.
 pub fn check(path: &Path, facts: &Metadata) -> io::Result<()> {
@@ -28,8 +30,8 @@ pub fn check_user(path: &Path, facts: &Metadata) -> io::Result<()> {
     Err(somebody_elses(owner))
 }
 
-/// An error unless a program, and a link that leads to it, are the own user's, root's, or of the user whose file stands
-/// beside it, and that file is trusted already.
+/// An error unless a program, and a link that leads to it, are the own user's, root's, or of the
+/// user whose file stands beside it, and that file is trusted already.
 pub fn check_program(program: &Path, beside: &Path) -> io::Result<()> {
     let trusted = metadata(beside)?.uid();
     for facts in [symlink_metadata(program)?, metadata(program)?] {
@@ -57,7 +59,8 @@ fn own_user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// The user to whom the file system gives a new file in this folder: some, in a network, give all files to one user.
+/// The user to whom the file system gives a new file in this folder: some, in a network, give all
+/// files to one user.
 fn given_here(path: &Path) -> io::Result<u32> {
     let probe = Probe::beside(path)?;
     Ok(probe.file.metadata()?.uid())

@@ -7,9 +7,9 @@ use std::sync::OnceLock;
 /// The code that runs at `exit(3)`.
 static AT_EXIT: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
-/// Runs `body` when the process calls `exit(3)`, on the calling thread, while all others keep running. It does not run
-/// at `_exit`, nor when a signal ends the process. Only the first call counts. `false` if the C library has no memory
-/// for it.
+/// Runs `body` when the process calls `exit(3)`, on the calling thread, while all others keep
+/// running. It does not run at `_exit`, nor when a signal ends the process. Only the first call
+/// counts. `false` if the C library has no memory for it.
 pub fn at_exit(body: impl Fn() + Send + Sync + 'static) -> bool {
     if AT_EXIT.set(Box::new(body)).is_err() {
         return true;
@@ -25,7 +25,8 @@ extern "C" fn run() {
     }
 }
 
-/// Ends the process at once, as HotSpot does for `-XX:+ExitOnOutOfMemoryError`: no more code of the JVM runs.
+/// Ends the process at once, as HotSpot does for `-XX:+ExitOnOutOfMemoryError`: no more code of the
+/// JVM runs.
 pub fn exit_now(status: i32) -> ! {
     // SAFETY: ends this process and does not return.
     unsafe { libc::_exit(status) }
@@ -50,9 +51,9 @@ pub struct QuitIgnored {
 impl QuitIgnored {
     /// Ignores SIGQUIT from now on. `None` if the system does not allow it.
     ///
-    /// HotSpot 11 and 17 end the collector's threads before VMDeath. If they handle SIGQUIT after that, they crash,
-    /// because a thread dump reads those threads' times. We call the kernel and not the C library, because libjsig
-    /// would forward the request to HotSpot.
+    /// HotSpot 11 and 17 end the collector's threads before VMDeath. If they handle SIGQUIT after
+    /// that, they crash, because a thread dump reads those threads' times. We call the kernel and
+    /// not the C library, because libjsig would forward the request to HotSpot.
     pub fn begin() -> Option<Self> {
         let ignore = Action {
             handler: libc::SIG_IGN,
@@ -76,7 +77,8 @@ fn exchange(action: Option<Action>) -> Option<Action> {
     let new = action
         .as_ref()
         .map_or(std::ptr::null(), std::ptr::from_ref::<Action>);
-    // SAFETY: both structs have the kernel's layout and outlive the call; eight is the size of its signal sets.
+    // SAFETY: both structs have the kernel's layout and outlive the call; eight is the size of its
+    // signal sets.
     unsafe {
         let answer = libc::syscall(
             libc::SYS_rt_sigaction,

@@ -3,8 +3,8 @@
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
-/// Returns when the descriptor takes bytes or has lost its reader, at a signal, or when this time is over. For any
-/// process, a forked child too.
+/// Returns when the descriptor takes bytes or has lost its reader, at a signal, or when this time
+/// is over. For any process, a forked child too.
 pub fn wait(descriptor: BorrowedFd<'_>, limit: Duration) {
     let mut wanted = libc::pollfd {
         fd: descriptor.as_raw_fd(),

@@ -30,8 +30,8 @@ impl Default for Semaphore {
 impl Semaphore {
     /// Adds one. Async-signal-safe (signal-safety(7)).
     pub fn post(&self) {
-        // SAFETY: made by `default`. It fails only after two thousand million posts without a wait, when further ones
-        // do not matter.
+        // SAFETY: made by `default`. It fails only after two thousand million posts without a wait,
+        // when further ones do not matter.
         unsafe { libc::sem_post(self.0.get()) };
     }
 

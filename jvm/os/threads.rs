@@ -31,7 +31,8 @@ pub fn os_threads() -> Vec<OsThread> {
 
 /// The kernel's id of the calling thread.
 pub fn this_thread() -> libc::pid_t {
-    // SAFETY: a system call without arguments. The C library has a function for it only since glibc 2.30.
+    // SAFETY: a system call without arguments. The C library has a function for it only since glibc
+    // 2.30.
     let thread = unsafe { libc::syscall(libc::SYS_gettid) };
     libc::pid_t::try_from(thread).unwrap_or(0)
 }
