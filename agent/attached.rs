@@ -6,6 +6,7 @@
 
 use crate::agent_threads;
 use crate::message::{answer_to, say, tell_client};
+use crate::order::Order;
 use crate::session::{listen_for_the_end, Session};
 use format::answer::{ENDED_WITH, UNDER_WAY};
 use jvm::env::Vm;
@@ -58,10 +59,7 @@ fn answer_file(text: &str) -> Option<Box<dyn Write>> {
 /// What the command asks for, if it can be asked of an attached agent; else the answer.
 fn checked(vm: Vm, text: &str) -> Result<(&'static Session, Options), i32> {
     let options = match options::parse_command(text) {
-        Ok(Parsed::Options(options)) => Options {
-            is_exact: options.is_named,
-            ..*options
-        },
+        Ok(Parsed::Options(options)) => *options,
         Ok(Parsed::Help) => {
             say(&options::help());
             return Err(DONE);
@@ -147,7 +145,7 @@ fn obey(session: &Session, jni: &mut Jni<'_>, options: &Options) -> i32 {
     let Some(_inside) = session.gate.enter() else {
         return ending();
     };
-    match session.make(jni, &options.because("command")) {
+    match session.make(jni, &Order::of_command(options)) {
         true => DONE,
         false => NOT_DONE,
     }

@@ -25,6 +25,7 @@ mod life_cycle;
 mod message;
 mod method_facts;
 mod net;
+mod order;
 mod other_switches;
 mod profile;
 mod receiver;

@@ -4,6 +4,7 @@ use crate::dump_queue::Request;
 use crate::ending;
 use crate::heap;
 use crate::message::say;
+use crate::order::Order;
 use crate::other_switches;
 use crate::session::Session;
 use crate::thrown::Thrower;
@@ -16,7 +17,7 @@ use jvm::last_hook::LastHook;
 use jvm::os::process_end::{at_exit, QuitIgnored};
 use jvm::os::{children, command, map_reserve};
 use jvm::tracker::Natives;
-use options::{OnOutOfMemory, Options, StopTheWorld};
+use options::OnOutOfMemory;
 use std::time::Duration;
 
 /// How long the JVM's end waits for an OutOfMemoryError whose command may have asked for it. The thread that threw it
@@ -168,17 +169,7 @@ pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
     session.dump_queue.close(limit);
     session.profiles.stop(jni);
     if session.options.dump_on_exit && session.has_outlet() {
-        // No application thread is left that a pause would delay.
-        let options = Options {
-            huge_pages: false,
-            max_pause: None,
-            stop_the_world: match session.options.stop_the_world {
-                StopTheWorld::IfNeeded => StopTheWorld::Allowed,
-                said => said,
-            },
-            ..session.options.because("end of the JVM")
-        };
-        session.dump(jni, &options);
+        session.dump(jni, &Order::at_end(&session.options));
     }
     if let Some(net) = &session.net {
         net.end();

@@ -8,6 +8,7 @@ use crate::inherited;
 use crate::java_errors::JavaErrors;
 use crate::message::{counted, say, say_if};
 use crate::net::{Commanded, Net};
+use crate::order::{Order, Place};
 use crate::profile::{self, CpuSamples, Part, Profiles};
 use crate::receiver;
 use crate::thrown::Thrower;
@@ -27,7 +28,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::OnceLock;
 use tables::profile::SiteOrder;
 use tables::Census;
-use writer::Outlet;
+use writer::{Outlet, Target};
 
 /// Answer to the JVM: success.
 const DONE: i32 = 0;
@@ -106,18 +107,17 @@ impl Session {
     /// Writes what the options request: a heap dump or a report. Returns `true` if the file exists.
     ///
     /// On any thread attached to the JVM, inside the gate.
-    pub(crate) fn dump(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
-        let to_pipe = receiver::to_pipe(options);
-        let options = to_pipe.as_ref().unwrap_or(options);
+    pub(crate) fn dump(&self, jni: &mut Jni<'_>, order: &Order<'_>) -> bool {
+        let options = order.options;
         if options.heap_dump {
-            let is_there = self.heap_dump(jni, options);
+            let is_there = self.heap_dump(jni, order);
             // The dump contains the sites. The other profiles have no place in a text heap dump.
             let has_more =
-                options.format == Format::Text && (options.cpu.is_some() || options.monitors);
+                order.format == Format::Text && (options.cpu.is_some() || options.monitors);
             // The name was the dump's.
-            let beside = Options {
+            let beside = Order {
                 is_exact: false,
-                ..options.clone()
+                ..order.clone()
             };
             return is_there & (!has_more || self.report(jni, &beside, Part::All));
         }
@@ -127,28 +127,28 @@ impl Session {
             say("no report: profiles are made from the start of the JVM only, by -agentpath:…=heap=sites");
             return false;
         }
-        self.report(jni, options, Part::All)
+        self.report(jni, order, Part::All)
     }
 
     /// Dumps the heap, whether or not the options request it. Otherwise like [`Session::dump`].
-    pub(crate) fn heap_dump(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
-        let Some(outlet) = self.outlet(options) else {
+    pub(crate) fn heap_dump(&self, jni: &mut Jni<'_>, order: &Order<'_>) -> bool {
+        let Some(outlet) = self.outlet(order) else {
             return false;
         };
-        let is_text = options.format == Format::Text;
+        let has_no_samples = order.format == Format::Text || order.place.is_graph();
         // A command that only requests a heap dump leaves the samples for the next report.
         let cpu = self.profiles.cpu_samples.as_ref();
-        let cpu = cpu.filter(|_| options.cpu.is_some() && !is_text);
+        let cpu = cpu.filter(|_| order.options.cpu.is_some() && !has_no_samples);
         let counts = cpu.map(|cpu| cpu.take_counts(&self.env, jni));
         let known = heap::Known {
             census: self.listens.then_some(&self.census),
             allocations: self.profiles.allocations.as_ref(),
             cpu: cpu.map(CpuSamples::traces).zip(counts.as_ref()),
         };
-        kept_files::make_room(options);
-        let made = heap::dump(self.vm, jni, options, known, &*outlet);
+        kept_files::make_room(order);
+        let made = heap::dump(self.vm, jni, order, known, &*outlet);
         if let Some(file) = &made {
-            kept_files::remove_surplus(options, file);
+            kept_files::remove_surplus(order, file);
         }
         let is_there = made.is_some();
         if let (false, Some(file)) = (is_there, outlet.file()) {
@@ -157,7 +157,7 @@ impl Session {
         if let (Some(cpu), Some(counts)) = (cpu, counts) {
             if !is_there {
                 cpu.give_back(counts);
-            } else if options.verbose {
+            } else if order.options.verbose {
                 say(&format!(
                     "the dump contains {}, {}",
                     counts.summary(),
@@ -184,12 +184,12 @@ impl Session {
             Request::Error(thrown) => &thrown.cause(&self.options.redaction),
             Request::Cause(why) => why,
         };
-        let options = self.options.because(because);
+        let order = Order::because(&self.options, because);
         self.descriptors.give_up();
         // If our code panics, the threads that wait for the dump must still be released.
         let made = catch_unwind(AssertUnwindSafe(|| match request {
-            Request::Cause(_) => self.make(jni, &options),
-            _ => self.dump(jni, &options),
+            Request::Cause(_) => self.make(jni, &order),
+            _ => self.dump(jni, &order),
         }));
         if self.options.oom != OnOutOfMemory::Nothing && !matches!(request, Request::Error(_)) {
             self.descriptors.fill();
@@ -208,32 +208,38 @@ impl Session {
     }
 
     /// Makes what `do=` says. Otherwise like [`Session::dump`].
-    pub(crate) fn make(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
-        match &options.does {
-            Does::Dump => self.dump(jni, options),
-            Does::Histo(_) => sample_once(self.vm, jni, options),
+    pub(crate) fn make(&self, jni: &mut Jni<'_>, order: &Order<'_>) -> bool {
+        match &order.options.does {
+            Does::Dump => self.dump(jni, order),
+            Does::Histo(_) => sample_once(self.vm, jni, order),
             Does::Sites(name) => {
                 if self.profiles.allocations.is_none() {
                     say("no report: this JVM records no allocation sites; its first messages say why");
                     return false;
                 }
-                let report = Options {
-                    destination: Destination::File(name.clone()),
+                let report = Order {
+                    place: Place::File(name, None),
                     format: Format::Text,
-                    gzip: None,
-                    ..options.clone()
+                    ..order.clone()
                 };
                 self.report(jni, &report, Part::Sites(SiteOrder::LiveBytes))
             }
-            Does::Leaks(asked) => self.heap_dump(jni, &leaks::asking(options, asked)),
+            Does::Leaks(asked) => {
+                let graph = Order {
+                    place: Place::Leaks(asked),
+                    format: Format::Binary,
+                    ..order.clone()
+                };
+                self.heap_dump(jni, &graph)
+            }
         }
     }
 
     /// Reports the profiles; there must be some. Otherwise like [`Session::dump`].
-    pub(crate) fn report(&self, jni: &mut Jni<'_>, options: &Options, part: Part) -> bool {
-        let outlet = self.outlet(options);
+    pub(crate) fn report(&self, jni: &mut Jni<'_>, order: &Order<'_>, part: Part) -> bool {
+        let outlet = self.outlet(order);
         outlet.is_some_and(|outlet| {
-            profile::report(&self.env, jni, options, &self.profiles, part, &*outlet)
+            profile::report(&self.env, jni, order, &self.profiles, part, &*outlet)
         })
     }
 
@@ -243,37 +249,39 @@ impl Session {
         self.net.is_some() || matches!(destination, Destination::File(_) | Destination::Command(_))
     }
 
-    /// The destination of the next dump or report; `None`, with a line on stderr, if there is no connection.
-    fn outlet(&self, options: &Options) -> Option<Box<dyn Outlet>> {
-        match (&options.destination, &self.net) {
-            (Destination::File(name), _) => {
-                let chosen = name.choose(&mut USED_NAMES.lock(), options.naming());
+    /// The way to the place of a dump or report; `None`, with a line on stderr, if there is no connection.
+    fn outlet(&self, order: &Order<'_>) -> Option<Box<dyn Outlet>> {
+        let options = order.options;
+        match (&order.place, &self.net) {
+            (Place::File(name, gzip), _) => {
+                let chosen = name.choose(&mut USED_NAMES.lock(), order.naming());
                 if let Some(taken) = chosen.taken.filter(|_| options.verbose) {
                     say(&format!(
                         "{} is there already and stays, so this goes to a free name beside it",
                         taken.display()
                     ));
                 }
-                Some(Box::new(options.target(chosen.path, chosen.existing)))
+                Some(Box::new(Target {
+                    gzip: *gzip,
+                    ..options.target(chosen.path, chosen.existing)
+                }))
             }
-            (Destination::Pipe(path), _) => Some(Box::new(receiver::fifo(path.clone(), options))),
-            (Destination::Command(pattern), _) => {
+            (Place::Pipe(path), _) => Some(Box::new(receiver::fifo(path.clone(), options))),
+            (Place::Command(pattern), _) => {
                 let command = pattern.filled_in(&mut USED_NAMES.lock());
                 Some(Box::new(receiver::command(command, options)))
             }
-            (Destination::Graph(socket), _) => {
-                Some(Box::new(receiver::graph_socket(socket, options)))
-            }
-            (Destination::Leaks(asked), _) => match leaks::outlet(asked, options) {
+            (Place::Graph(socket), _) => Some(Box::new(receiver::graph_socket(socket, options))),
+            (Place::Leaks(asked), _) => match leaks::outlet(asked, order) {
                 Ok(outlet) => Some(Box::new(outlet)),
                 Err(why) => {
                     say(&why);
                     None
                 }
             },
-            (Destination::Stream(socket), _) => Some(Box::new(receiver::socket(socket, options))),
-            (Destination::Net(_), Some(net)) => Some(Box::new(net.outlet(options.gzip))),
-            (Destination::Net(peer), None) => {
+            (Place::Stream(socket), _) => Some(Box::new(receiver::socket(socket, options))),
+            (Place::Net(_), Some(net)) => Some(Box::new(net.outlet(options.gzip))),
+            (Place::Net(peer), None) => {
                 say(&format!(
                     "nothing is sent: there is no connection to {peer}"
                 ));
@@ -306,11 +314,16 @@ impl Commanded for Session {
     }
 
     fn heap_dump(&self, jni: &mut Jni<'_>) -> bool {
-        self.heap_dump(jni, &self.options)
+        self.heap_dump(jni, &Order::of(&self.options))
     }
 
-    fn report(&self, jni: &mut Jni<'_>, options: &Options, part: Part) -> bool {
-        self.report(jni, options, part)
+    fn report(&self, jni: &mut Jni<'_>, cutoff: Option<f32>, part: Part) -> bool {
+        let all = Order::of(&self.options);
+        let order = Order {
+            cutoff: cutoff.map_or(all.cutoff, f64::from),
+            ..all
+        };
+        self.report(jni, &order, part)
     }
 }
 

@@ -17,7 +17,7 @@ mod resolve;
 mod rows;
 mod values;
 
-use crate::file_name::{FileName, Naming};
+use crate::file_name::FileName;
 use caused::Word;
 pub use caused::{Conditions, Does, Leaks, Samples};
 pub use class_patterns::ClassPatterns;
@@ -65,12 +65,8 @@ pub enum Destination {
     Graph(PathBuf),
     /// The dump, to the process that listens on this socket.
     Stream(PathBuf),
-    /// Each to who reads this named pipe.
-    Pipe(PathBuf),
     /// Each to a command of its own, by its pattern.
     Command(FileName),
-    /// No dump, but the graph of objects, to `hprof leaks`, whose answer is added to a file.
-    Leaks(Leaks),
 }
 
 /// How allocations are sampled.
@@ -135,8 +131,6 @@ pub struct Options {
     pub mode: Option<FileMode>,
     /// Whether the user has named the file.
     pub is_named: bool,
-    /// Whether the file gets exactly that name, or there is none: for a command, whose user takes it from there.
-    pub is_exact: bool,
     /// Whether to also report the start of a dump on stderr.
     pub verbose: bool,
     /// Put the values of primitive fields into the dump.
@@ -171,8 +165,6 @@ pub struct Options {
     pub kept: Most,
     /// Bytes that dumps leave free on their disk.
     pub min_free_bytes: u64,
-    /// Why this dump is made: it is told in the dump and on stderr. `None` where that does not matter.
-    pub because: Option<String>,
     /// Messages for the user: options that were accepted and do nothing.
     pub notes: Vec<String>,
 }
@@ -198,7 +190,6 @@ impl Default for Options {
             force: false,
             mode: None,
             is_named: false,
-            is_exact: false,
             verbose: true,
             primitive_fields: true,
             primitive_arrays: true,
@@ -216,37 +207,15 @@ impl Default for Options {
             does: Does::Dump,
             kept: Most::default(),
             min_free_bytes: 0,
-            because: None,
             notes: Vec::new(),
         }
     }
 }
 
 impl Options {
-    /// Whether a peer gets the graph of objects, and no dump is written.
-    pub fn is_graph(&self) -> bool {
-        matches!(
-            self.destination,
-            Destination::Graph(_) | Destination::Leaks(_)
-        )
-    }
-
     /// Whether dumps and reports have stars in place of the names of threads.
     pub fn hides_names(&self) -> bool {
         self.redaction.what == Redacted::All
-    }
-
-    /// Whether a dump goes to a peer that cannot begin anew, so that none is begun that may have to be.
-    pub fn is_stream(&self) -> bool {
-        matches!(
-            self.destination,
-            Destination::Stream(_) | Destination::Pipe(_) | Destination::Command(_)
-        )
-    }
-
-    /// Whether somebody takes dumps as they are made, or the graph, with a limit of time for each wait.
-    pub fn has_reader(&self) -> bool {
-        self.is_stream() || self.is_graph()
     }
 
     /// The file at this path, with these options' compression.
@@ -260,16 +229,6 @@ impl Options {
         }
     }
 
-    /// What becomes of files that are there.
-    pub fn naming(&self) -> Naming {
-        match (self.is_exact, self.force) {
-            (true, true) => Naming::Exact(Existing::Replace),
-            (true, false) => Naming::Exact(Existing::Keep),
-            (false, true) => Naming::ReplaceOlder,
-            (false, false) => Naming::Beside,
-        }
-    }
-
     /// The free space that nothing takes; `None` if all may be taken.
     pub fn floor(&self) -> Option<Floor> {
         (self.min_free_bytes > 0).then_some(Floor(self.min_free_bytes))
@@ -278,14 +237,6 @@ impl Options {
     /// Whether dumps tell why they were made, so that those that are too many can be told from others.
     pub fn tells_cause(&self) -> bool {
         self.on.is_some() || !self.kept.is_all()
-    }
-
-    /// These options for a dump that is made for this reason.
-    pub fn because(&self, why: &str) -> Self {
-        Self {
-            because: self.tells_cause().then(|| why.to_owned()),
-            ..self.clone()
-        }
     }
 
     /// Most frames of a profile's stack.

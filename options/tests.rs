@@ -28,7 +28,7 @@ fn the_defaults_of_a_heap_dump() {
     let options = options("heap=dump");
     assert_eq!(options.destination, file("java.hprof"));
     assert!(options.dump_on_exit && !options.force && options.verbose && options.line_numbers);
-    assert!(!options.is_named && !options.is_exact);
+    assert!(!options.is_named);
     assert!(options.primitive_fields && options.primitive_arrays);
     assert_eq!(options.depth_frames, None);
     assert!(options.notes.is_empty());
@@ -74,18 +74,6 @@ fn a_command_gets_the_name_that_it_gives() {
     ] {
         assert_eq!(options(text).is_named, is_named, "{text}");
     }
-    let asked = |text| {
-        let options = options(text);
-        Options {
-            is_exact: options.is_named,
-            ..options
-        }
-    };
-    assert_eq!(asked("heap=dump").naming(), Naming::Beside);
-    let keep = Naming::Exact(Existing::Keep);
-    assert_eq!(asked("heap=dump,file=a").naming(), keep);
-    let replace = Naming::Exact(Existing::Replace);
-    assert_eq!(asked("heap=dump,file=a,force=y").naming(), replace);
 }
 
 #[test]
@@ -213,7 +201,8 @@ fn what_cannot_be_redacted_is_refused() {
 #[test]
 fn a_dump_is_sent_as_it_is_made() {
     let sent = options("stream=/tmp/socket");
-    assert!(sent.is_stream() && sent.heap_dump && sent.format == Format::Binary);
+    let is_stream = matches!(sent.destination, Destination::Stream(_));
+    assert!(is_stream && sent.heap_dump && sent.format == Format::Binary);
     assert!(refusal("stream=/s,gz=1").starts_with("gz=: a compressed dump cannot be sent"));
     assert!(refusal("stream=/s,format=a").starts_with("format=a: a text dump cannot be sent"));
     assert!(refusal("stream=/s,file=a").ends_with("should only appear once"));

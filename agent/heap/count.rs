@@ -6,6 +6,7 @@ use super::fork::Attempt;
 use super::object_sizes;
 use super::request::millis_since_epoch;
 use super::tried::Tried;
+use crate::order::Order;
 use jvm::env::Vm;
 use jvm::jni::Jni;
 use options::Options;
@@ -29,6 +30,7 @@ pub(crate) struct Counts {
 pub(crate) fn count(vm: Vm, jni: &mut Jni<'_>, options: &Options) -> Result<Counts, String> {
     let _alone = Alone::begin();
     let mut last_child = take_turn()?;
+    let order = Order::of(options);
     let tried = Tried::default();
     let counted = by_fork(options, &tried, |copies_all| {
         let env = environment(vm)?;
@@ -36,7 +38,7 @@ pub(crate) fn count(vm: Vm, jni: &mut Jni<'_>, options: &Options) -> Result<Coun
             let attempt = Attempt {
                 env: &env,
                 jni,
-                options,
+                order: &order,
                 millis_since_epoch: millis_since_epoch(),
                 tried: &tried,
                 copies_all,

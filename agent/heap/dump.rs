@@ -13,13 +13,14 @@ use super::tried::{Tried, OOP_MAP};
 use crate::copied::{self, Step};
 use crate::ending;
 use crate::message::{say, say_if, tell_client};
+use crate::order::{Order, Place};
 use crate::profile::{Allocations, CpuCounts, StackTraces};
 use format::answer;
 use jvm::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJECTS};
 use jvm::env::{Env, Vm};
 use jvm::jni::Jni;
 use jvm::os::host::utc_offset_seconds;
-use options::{Destination, Format, Options, StopTheWorld};
+use options::{Format, Options, StopTheWorld};
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -68,12 +69,12 @@ pub(crate) struct Known<'s> {
 pub(crate) fn dump(
     vm: Vm,
     jni: &mut Jni<'_>,
-    options: &Options,
+    order: &Order<'_>,
     known: Known<'_>,
     outlet: &dyn Outlet,
 ) -> Option<PathBuf> {
     let _alone = Alone::begin();
-    dump_alone(vm, jni, options, known, outlet)
+    dump_alone(vm, jni, order, known, outlet)
 }
 
 /// This thread makes a dump until this is dropped.
@@ -110,7 +111,7 @@ pub(super) fn take_turn() -> Result<MutexGuard<'static, Option<Ending>>, String>
 fn dump_alone(
     vm: Vm,
     jni: &mut Jni<'_>,
-    options: &Options,
+    order: &Order<'_>,
     known: Known<'_>,
     outlet: &dyn Outlet,
 ) -> Option<PathBuf> {
@@ -122,12 +123,13 @@ fn dump_alone(
         }
     };
     let started = Instant::now();
+    let options = order.options;
     if options.verbose {
-        say(&begin_line(outlet, known.census, &options.destination));
+        say(&begin_line(outlet, known.census, &order.place));
     }
     let request = Request {
         vm,
-        options,
+        order,
         outlet,
         profiled: Profiled {
             allocations: known.allocations,
@@ -136,15 +138,11 @@ fn dump_alone(
     };
     match choose(request, jni) {
         Ok((outcome, child)) => {
-            if let Some(line) = StopBound(options.max_pause).passed_by(outcome.pause) {
+            if let Some(line) = StopBound(order.max_pause()).passed_by(outcome.pause) {
                 say(&line);
             }
             let is_told = options.verbose || outcome.cut_arrays + outcome.unread_stacks > 0;
-            let line = outcome.end_line(
-                &options.destination,
-                options.because.as_deref(),
-                started.elapsed(),
-            );
+            let line = outcome.end_line(order, started.elapsed());
             say_if(is_told, &line);
             tell_client(&outcome.for_programs().to_string());
             *last_child = child.and_then(Child::end_alone);
@@ -165,11 +163,11 @@ fn dump_alone(
     }
 }
 
-fn begin_line(outlet: &dyn Outlet, census: Option<&Census>, destination: &Destination) -> String {
-    if let Some(what) = sent_what(destination) {
+fn begin_line(outlet: &dyn Outlet, census: Option<&Census>, place: &Place<'_>) -> String {
+    if let Some(what) = sent_what(place) {
         return format!("sending {what} to a command that asked for it");
     }
-    if matches!(destination, Destination::Leaks(_)) {
+    if matches!(place, Place::Leaks(_)) {
         return format!("asking hprof leaks what keeps the memory, for {outlet}");
     }
     let Some(seen) = census.map(Census::snapshot) else {
@@ -191,11 +189,12 @@ type Made = (Outcome, Option<Child>);
 fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
     let mut refusals: Vec<String> = Vec::new();
     let tried = Tried::default();
-    let may_stop = request.options.stop_the_world;
-    let ways = Way::all(request.options);
+    let order = request.order;
+    let may_stop = order.stop_the_world();
+    let ways = Way::all(order);
     for &way in ways {
         let made = match way {
-            Way::Fork => by_fork(request.options, &tried, |copies_all| {
+            Way::Fork => by_fork(order.options, &tried, |copies_all| {
                 let (outcome, child) = by_snapshot(request, jni, &tried, copies_all)?;
                 Ok((outcome, Some(child)))
             }),
@@ -214,13 +213,13 @@ fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
                 if may_stop == StopTheWorld::Never {
                     return Err(DumpError::WouldStop { why, estimate });
                 }
-                StopBound(request.options.max_pause).allow_dumper(estimate)?;
+                StopBound(order.max_pause()).allow_dumper(estimate)?;
                 announce(&why, estimate);
                 refusals.push(why);
             }
             Err(DumpError::NoCopy(why)) if may_stop == StopTheWorld::Allowed && !is_last => {
                 let estimate = tried.stop_estimate();
-                StopBound(request.options.max_pause).allow_dumper(estimate)?;
+                StopBound(order.max_pause()).allow_dumper(estimate)?;
                 announce(&why, estimate);
                 refusals.push(why);
             }
@@ -230,10 +229,10 @@ fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
                     "{why}; the application ran on; try again"
                 )));
             }
-            Err(DumpError::Engine(why)) if request.options.is_graph() => {
+            Err(DumpError::Engine(why)) if order.place.is_graph() => {
                 return Err(DumpError::NoGraph(why));
             }
-            Err(DumpError::Engine(why)) if !request.options.redaction.is_nothing() => {
+            Err(DumpError::Engine(why)) if !order.options.redaction.is_nothing() => {
                 return Err(DumpError::NoRedaction(why));
             }
             Err(DumpError::Engine(why)) => refusals.push(why),
@@ -312,13 +311,13 @@ fn by_snapshot(
     tried: &Tried,
     copies_all: bool,
 ) -> Result<(Outcome, Child), DumpError> {
-    let (options, env) = (request.options, environment(request.vm)?);
+    let env = environment(request.vm)?;
     let file = create_file(request, &env, jni)?;
     let made = jni.with_frame(|jni| {
         let attempt = Attempt {
             env: &env,
             jni,
-            options,
+            order: request.order,
             millis_since_epoch: millis_since_epoch(),
             tried,
             copies_all,
@@ -340,7 +339,7 @@ fn by_hotspot(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Outcome, DumpEr
 /// Creates the file. It takes the same records for the binary and the text format.
 fn create_file(request: Request<'_>, env: &Env, jni: &mut Jni<'_>) -> Result<DumpFile, DumpError> {
     let outlet = request.outlet;
-    if request.options.format == Format::Binary {
+    if request.order.format == Format::Binary {
         return Ok(DumpFile::create(outlet)?);
     }
     let sizes = jni.with_frame(|jni| object_sizes::measure(env, jni));

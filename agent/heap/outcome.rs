@@ -1,8 +1,8 @@
 //! The result of a heap dump, for the summary line.
 
 use crate::message::counted;
+use crate::order::{Order, Place};
 use format::answer;
-use options::Destination;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -23,25 +23,22 @@ pub(super) struct Outcome {
 
 impl Outcome {
     /// The summary line for the user, by where the dump went; `total` is the time since the request.
-    pub(super) fn end_line(
-        &self,
-        destination: &Destination,
-        because: Option<&str>,
-        total: Duration,
-    ) -> String {
+    pub(super) fn end_line(&self, order: &Order<'_>, total: Duration) -> String {
         let path = self.path.display();
-        let done = match (destination, sent_what(destination)) {
-            (Destination::Leaks(_), _) => {
+        let done = match (&order.place, sent_what(&order.place)) {
+            (Place::Leaks(_), _) => {
                 format!("added what keeps the memory, by hprof leaks, to {path}")
             }
-            (Destination::Pipe(_), _) => format!("sent the heap dump to {path}"),
-            (Destination::Command(_), _) => {
+            (Place::Pipe(_), _) => format!("sent the heap dump to {path}"),
+            (Place::Command(_), _) => {
                 format!("sent the heap dump to {path}, which ended with exit code 0")
             }
             (_, Some(what)) => format!("sent {what}"),
             (_, None) => format!("dumped {path}"),
         };
-        let because = because.map_or_else(String::new, |why| format!(" because of {why}"));
+        let because = order
+            .because
+            .map_or_else(String::new, |why| format!(" because of {why}"));
         let cut = match self.cut_arrays {
             0 => String::new(),
             arrays => format!(
@@ -78,14 +75,12 @@ impl Outcome {
 }
 
 /// What a command gets through a socket; `None` for what has a place of its own.
-pub(super) fn sent_what(destination: &Destination) -> Option<&'static str> {
-    match destination {
-        Destination::Graph(_) => Some("the graph of the heap"),
-        Destination::Stream(_) => Some("the heap dump"),
-        Destination::Leaks(_)
-        | Destination::File(_)
-        | Destination::Net(_)
-        | Destination::Pipe(_)
-        | Destination::Command(_) => None,
+pub(super) fn sent_what(place: &Place<'_>) -> Option<&'static str> {
+    match place {
+        Place::Graph(_) => Some("the graph of the heap"),
+        Place::Stream(_) => Some("the heap dump"),
+        Place::Leaks(_) | Place::File(..) | Place::Net(_) | Place::Pipe(_) | Place::Command(_) => {
+            None
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! What to dump, where to, and in which ways.
 
 use super::facts::allocation_traces::Profiled;
+use crate::order::Order;
 use jvm::env::Vm;
-use options::{Options, StopTheWorld};
+use options::StopTheWorld;
 use std::time::{SystemTime, UNIX_EPOCH};
 use writer::Outlet;
 
@@ -10,7 +11,7 @@ use writer::Outlet;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request<'r> {
     pub(super) vm: Vm,
-    pub(super) options: &'r Options,
+    pub(super) order: &'r Order<'r>,
     pub(super) outlet: &'r dyn Outlet,
     pub(super) profiled: Profiled<'r>,
 }
@@ -25,13 +26,13 @@ pub(super) enum Way {
 }
 
 impl Way {
-    /// The ways that the options allow, the best first.
-    pub(super) fn all(options: &Options) -> &'static [Self] {
+    /// The ways that the order allows, the best first.
+    pub(super) fn all(order: &Order<'_>) -> &'static [Self] {
         // HotSpot's dumper writes all values to a file of its own first.
-        if options.is_graph() || !options.redaction.is_nothing() {
+        if order.place.is_graph() || !order.options.redaction.is_nothing() {
             return &[Way::Fork];
         }
-        match options.stop_the_world {
+        match order.stop_the_world() {
             StopTheWorld::Always => &[Way::HotSpot],
             _ => &[Way::Fork, Way::HotSpot],
         }

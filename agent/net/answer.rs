@@ -4,7 +4,7 @@ use super::Commanded;
 use crate::message::say;
 use crate::profile::{Part, Profiles};
 use jvm::jni::Jni;
-use options::{Format, Options};
+use options::Format;
 use reader::command::{Command, Control, SitesWanted};
 use tables::profile::SiteOrder;
 use writer::Connection;
@@ -92,11 +92,7 @@ fn alloc_sites(
     } else {
         SiteOrder::LiveBytes
     };
-    let options = Options {
-        cutoff: f64::from(wanted.cutoff),
-        ..session.options().clone()
-    };
-    session.report(jni, &options, Part::Sites(order));
+    session.report(jni, Some(wanted.cutoff), Part::Sites(order));
     Ok(())
 }
 
@@ -107,7 +103,7 @@ fn heap_summary(session: &dyn Commanded, jni: &mut Jni<'_>) -> Result<(), String
     if session.options().format == Format::Text {
         return Err("it has no form as text; start the JVM with format=b".to_owned());
     }
-    session.report(jni, session.options(), Part::HeapSummary);
+    session.report(jni, None, Part::HeapSummary);
     Ok(())
 }
 
@@ -115,7 +111,7 @@ fn dump_traces(session: &dyn Commanded, jni: &mut Jni<'_>) -> Result<(), String>
     if session.profiles().is_empty() {
         return Err("there are no traces, as nothing is profiled".to_owned());
     }
-    session.report(jni, session.options(), Part::Traces);
+    session.report(jni, None, Part::Traces);
     Ok(())
 }
 
@@ -123,11 +119,7 @@ fn cpu_samples(session: &dyn Commanded, jni: &mut Jni<'_>, cutoff: f32) -> Resul
     if session.profiles().cpu_samples.is_none() {
         return Err(NO_SAMPLES.to_owned());
     }
-    let options = Options {
-        cutoff: f64::from(cutoff),
-        ..session.options().clone()
-    };
-    session.report(jni, &options, Part::CpuSamples);
+    session.report(jni, Some(cutoff), Part::CpuSamples);
     Ok(())
 }
 

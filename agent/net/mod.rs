@@ -38,8 +38,9 @@ pub(crate) trait Commanded: Sync {
     fn enter(&self) -> Option<Inside<'_>>;
     /// Dumps the heap, whether or not the options request it. Returns `true` if the peer has received it.
     fn heap_dump(&self, jni: &mut Jni<'_>) -> bool;
-    /// Reports the profiles; there must be some. Returns `true` if the peer has received the report.
-    fn report(&self, jni: &mut Jni<'_>, options: &Options, part: Part) -> bool;
+    /// Reports the profiles, of which there must be some, with rows of at least this share. Returns `true` if the peer has
+    /// received the report.
+    fn report(&self, jni: &mut Jni<'_>, cutoff: Option<f32>, part: Part) -> bool;
 }
 
 /// The session's connection. It may already be closed.

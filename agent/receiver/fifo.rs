@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(20);
 const OTHERS_WRITE: u32 = 0o002;
 
 /// Whether there is a named pipe at this path. A link to one is none: somebody else may have made it.
-pub(super) fn is_fifo(path: &Path) -> bool {
+pub(crate) fn is_fifo(path: &Path) -> bool {
     symlink_metadata(path).is_ok_and(|meta| meta.file_type().is_fifo())
 }
 

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use writer::{Existing, Patience, StreamOutlet, WriteError};
 
-use fifo::{is_fifo, refused_fifo, Fifo};
+pub(crate) use fifo::is_fifo;
+use fifo::{refused_fifo, Fifo};
 use shell_command::ShellCommand;
 
 /// How long a command that listens for a graph may take nothing.
@@ -53,18 +54,6 @@ pub(crate) fn command(text: String, options: &Options) -> StreamOutlet {
         limit: patience.silence,
     };
     StreamOutlet::new(Box::new(command), patience, options.gzip)
-}
-
-/// The same options if the file's name is that of a named pipe: what goes there cannot begin anew.
-pub(crate) fn to_pipe(options: &Options) -> Option<Options> {
-    let Destination::File(name) = &options.destination else {
-        return None;
-    };
-    let path = name.first();
-    is_fifo(&path).then(|| Options {
-        destination: Destination::Pipe(path),
-        ..options.clone()
-    })
 }
 
 /// Warns now, rather than when the data is at stake, if a dump could not be written. Leaves no file behind.

@@ -5,10 +5,10 @@
 
 use crate::heap::cause;
 use crate::message::say;
+use crate::order::{Order, Place};
 use format::{record, RECORD_HEADER_BYTES};
 use jvm::os::owner;
 use options::file_name::FileName;
-use options::{Destination, Options};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;
@@ -24,18 +24,18 @@ const DEAD: Duration = Duration::from_secs(3600);
 const END: [u8; RECORD_HEADER_BYTES] = [record::HEAP_DUMP_END, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /// Before a dump: removes the unfinished files of JVMs that were killed.
-pub(crate) fn make_room(options: &Options) {
-    let Some(name) = pattern(options) else { return };
-    let least = DEAD.max(Duration::from_secs(u64::from(options.timeout_s)) * 2);
+pub(crate) fn make_room(order: &Order<'_>) {
+    let Some(name) = pattern(order) else { return };
+    let least = DEAD.max(Duration::from_secs(u64::from(order.options.timeout_s)) * 2);
     remove_dead(name, least);
 }
 
 /// After a dump, which is this file: removes those that are too many.
-pub(crate) fn remove_surplus(options: &Options, last: &Path) {
-    let Some(name) = pattern(options) else { return };
-    for path in too_many(name, options.kept, last) {
+pub(crate) fn remove_surplus(order: &Order<'_>, last: &Path) {
+    let Some(name) = pattern(order) else { return };
+    for path in too_many(name, order.options.kept, last) {
         match fs::remove_file(&path) {
-            Ok(()) if options.verbose => say(&format!(
+            Ok(()) if order.options.verbose => say(&format!(
                 "removed {}, which is older than the dumps that files= and maxsize= keep",
                 path.display()
             )),
@@ -49,10 +49,10 @@ pub(crate) fn remove_surplus(options: &Options, last: &Path) {
 }
 
 /// The pattern of the dumps of which a number is kept.
-fn pattern(options: &Options) -> Option<&FileName> {
-    match &options.destination {
-        Destination::File(name) if !options.kept.is_all() && options.because.is_some() => {
-            Some(name)
+fn pattern<'o>(order: &Order<'o>) -> Option<&'o FileName> {
+    match order.place {
+        Place::File(name, _) if order.because.is_some() => {
+            (!order.options.kept.is_all()).then_some(name)
         }
         _ => None,
     }

@@ -4,13 +4,14 @@
 
 use super::sampler::now_ms;
 use super::written_files::LinesFile;
+use crate::order::Order;
 use crate::receiver::patience;
 use headroom::{group_dies_as_one, MemoryLeft};
 use jvm::os::command::{Command, End};
 use jvm::os::own_library::own_library;
 use jvm::os::owner;
 use options::file_name::stamp;
-use options::{Destination, Format, Leaks, Options};
+use options::Leaks;
 use std::fs::{metadata, File};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -26,17 +27,6 @@ const MOST_BYTES: u64 = 1 << 20;
 const LOOK: Duration = Duration::from_millis(50);
 /// How much nicer than the JVM the command is.
 const MORE_NICE: i32 = 5;
-
-/// These options, for the answer to one cause.
-pub(crate) fn asking(options: &Options, leaks: &Leaks) -> Options {
-    Options {
-        destination: Destination::Leaks(leaks.clone()),
-        format: Format::Binary,
-        gzip: None,
-        cpu: None,
-        ..options.clone()
-    }
-}
 
 /// The command. The error says that there is none, and what to do.
 pub(crate) fn command_of(leaks: &Leaks) -> Result<PathBuf, String> {
@@ -72,7 +62,8 @@ fn no_command(command: &Path, why: &str) -> String {
 }
 
 /// Who answers.
-pub(crate) fn outlet(leaks: &Leaks, options: &Options) -> Result<StreamOutlet, String> {
+pub(crate) fn outlet(leaks: &Leaks, order: &Order<'_>) -> Result<StreamOutlet, String> {
+    let options = order.options;
     let patience = patience(options);
     let asked = Asked {
         command: command_of(leaks)?,
@@ -83,7 +74,7 @@ pub(crate) fn outlet(leaks: &Leaks, options: &Options) -> Result<StreamOutlet, S
             mode: 0o600,
             said: options.mode,
         },
-        because: options.because.clone().unwrap_or_default(),
+        because: order.because.unwrap_or_default().to_owned(),
         limit: patience.silence,
     };
     Ok(StreamOutlet::new(Box::new(asked), patience, None))
@@ -224,6 +215,7 @@ impl Answering {
 mod tests {
     use super::*;
     use options::file_name::FileName;
+    use options::Options;
     use std::fs::{self, OpenOptions};
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
@@ -245,10 +237,13 @@ mod tests {
     fn sent(leaks: &Leaks, timeout_s: u32) -> Result<(), WriteError> {
         let options = Options {
             timeout_s,
-            because: Some("rss>85%: much".to_owned()),
             ..Options::default()
         };
-        let outlet = outlet(leaks, &options).expect("a command");
+        let order = Order {
+            because: Some("rss>85%: much"),
+            ..Order::of(&options)
+        };
+        let outlet = outlet(leaks, &order).expect("a command");
         let dump = writer::DumpFile::create(&outlet)?;
         dump.head(b"heap".to_vec())?;
         dump.finish_with_tail(0).map(drop)

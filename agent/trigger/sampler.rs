@@ -6,6 +6,7 @@
 use super::written_files::{replace, LinesFile, READABLE};
 use crate::heap;
 use crate::message::say;
+use crate::order::Order;
 use jvm::env::Vm;
 use jvm::jni::Jni;
 use options::file_name::FileName;
@@ -35,9 +36,9 @@ struct Files {
 }
 
 /// Takes one sample for a command and writes it. Returns `false`, and says why, if there is none.
-pub(crate) fn sample_once(vm: Vm, jni: &mut Jni<'_>, options: &Options) -> bool {
-    let cause = options.because.as_deref().unwrap_or_default();
-    Sampler::of(vm, options).is_some_and(|mut sampler| sampler.sample(jni, cause))
+pub(crate) fn sample_once(vm: Vm, jni: &mut Jni<'_>, order: &Order<'_>) -> bool {
+    let cause = order.because.unwrap_or_default();
+    Sampler::of(vm, order.options).is_some_and(|mut sampler| sampler.sample(jni, cause))
 }
 
 impl<'o> Sampler<'o> {

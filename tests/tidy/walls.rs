@@ -10,7 +10,7 @@ use std::path::Path;
 type Row = (&'static str, &'static [&'static str]);
 
 /// The agent, lowest level first.
-const AGENT: [Row; 22] = [
+const AGENT: [Row; 23] = [
     ("inherited", &[]),
     ("message", &[]),
     ("gate", &[]),
@@ -20,7 +20,12 @@ const AGENT: [Row; 22] = [
     ("ending", &[]),
     ("agent_threads", &[]),
     ("method_facts", &[]),
-    ("profile", &["agent_threads", "message", "method_facts"]),
+    ("receiver", &["message"]),
+    ("order", &["receiver"]),
+    (
+        "profile",
+        &["agent_threads", "message", "method_facts", "order"],
+    ),
     (
         "heap",
         &[
@@ -29,13 +34,20 @@ const AGENT: [Row; 22] = [
             "ending",
             "message",
             "method_facts",
+            "order",
             "profile",
         ],
     ),
-    ("receiver", &["message"]),
     (
         "trigger",
-        &["agent_threads", "gate", "heap", "message", "receiver"],
+        &[
+            "agent_threads",
+            "gate",
+            "heap",
+            "message",
+            "order",
+            "receiver",
+        ],
     ),
     ("net", &["agent_threads", "gate", "message", "profile"]),
     ("java_errors", &[]),
@@ -54,6 +66,7 @@ const AGENT: [Row; 22] = [
             "inherited",
             "message",
             "net",
+            "order",
             "profile",
             "receiver",
             "thrown",
@@ -67,6 +80,7 @@ const AGENT: [Row; 22] = [
             "ending",
             "heap",
             "message",
+            "order",
             "other_switches",
             "session",
             "thrown",
@@ -85,7 +99,10 @@ const AGENT: [Row; 22] = [
             "thrown",
         ],
     ),
-    ("attached", &["agent_threads", "message", "session"]),
+    (
+        "attached",
+        &["agent_threads", "message", "order", "session"],
+    ),
     ("entry", &["attached", "session"]),
 ];
 

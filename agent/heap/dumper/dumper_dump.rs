@@ -15,6 +15,7 @@ use crate::heap::object_sizes;
 use crate::heap::outcome::Outcome;
 use crate::heap::request::Request;
 use crate::heap::stop_bound::{dumper_estimate, StopBound};
+use crate::order::Order;
 use format::JvmFacts;
 use hotspot::Management;
 use jvm::env::Env;
@@ -48,7 +49,7 @@ pub(in crate::heap) fn dump_by_hotspot(
 ) -> Result<Outcome, DumpError> {
     let management = Management::find(jni).map_err(DumpError::Engine)?;
     let name = DumpName::beside(request.outlet, env, jni)?;
-    check(&name, request.options, env, jni)?;
+    check(&name, request.order, env, jni)?;
     let mut facts = Facts {
         env,
         jni,
@@ -57,12 +58,12 @@ pub(in crate::heap) fn dump_by_hotspot(
         references: References::new(jni),
         site_records: Vec::new(),
     };
-    cause::tell(request.options.because.as_deref(), &facts.tables);
+    cause::tell(request.order.because, &facts.tables);
     facts.hold_threads()?;
     facts.hold_own(&name)?;
-    facts.hold_profiled(request.profiled, request.options)?;
-    let (known, pause) = facts.dump(management, &name, request.options)?;
-    facts.tell_of_jvm(request.options, pause);
+    facts.hold_profiled(request.profiled, request.order.options)?;
+    let (known, pause) = facts.dump(management, &name, request.order.options)?;
+    facts.tell_of_jvm(request.order.options, pause);
     let raw = RawHeap::new(name.raw.open(owner::check)?);
     let knowledge = Knowledge {
         tables: &facts.tables,
@@ -70,7 +71,7 @@ pub(in crate::heap) fn dump_by_hotspot(
         known: &known,
         site_records: &facts.site_records,
     };
-    let translated = translate(&raw, knowledge, &settings(request.options), file)?;
+    let translated = translate(&raw, knowledge, &settings(request.order.options), file)?;
     Ok(Outcome {
         engine: "hotspot".to_owned(),
         path: translated.written.path,
@@ -98,18 +99,18 @@ fn settings(options: &Options) -> Settings {
 /// read of it.
 fn check(
     name: &DumpName<'_>,
-    options: &Options,
+    order: &Order<'_>,
     env: &Env,
     jni: &Jni<'_>,
 ) -> Result<(), DumpError> {
     let loaded = env.loaded_classes(jni).when("the list of loaded classes")?;
     let used = heap_room::used_bytes(env, jni, &loaded);
     loaded.into_iter().for_each(|class| jni.forget(class));
-    StopBound(options.max_pause).allow_dumper(used.map(dumper_estimate))?;
+    StopBound(order.max_pause()).allow_dumper(used.map(dumper_estimate))?;
     let free = name.raw.free_bytes();
     match (
         used,
-        free.map(|free| free.saturating_sub(options.min_free_bytes)),
+        free.map(|free| free.saturating_sub(order.options.min_free_bytes)),
     ) {
         (Some(needed_bytes), Some(free_bytes)) if free_bytes < needed_bytes => {
             Err(DumpError::SmallDisk {

@@ -64,7 +64,7 @@ impl Answers<'_, '_> {
         mut socket: UnixStream,
         mut child: Child,
     ) -> Result<(Child, Written), DumpError> {
-        let limit = Duration::from_secs(u64::from(self.attempt.options.timeout_s)) + GRACE;
+        let limit = Duration::from_secs(u64::from(self.attempt.order.options.timeout_s)) + GRACE;
         // For the rest of a message that has started.
         let _ = socket.set_read_timeout(Some(limit));
         let mut told = Instant::now();
@@ -108,7 +108,7 @@ impl Answers<'_, '_> {
                             heap_bytes,
                             self.attempt.tried.used_bytes.get(),
                         );
-                        say_if(self.attempt.options.verbose, &line);
+                        say_if(self.attempt.order.options.verbose, &line);
                     }
                 }
                 Ok(FromChild::Done(written)) => {
@@ -132,7 +132,7 @@ impl Answers<'_, '_> {
     /// Why the child ended without a message.
     fn without_a_word(&self, child: &mut Child, stage: Stage, hung: bool) -> DumpError {
         if hung {
-            let seconds = self.attempt.options.timeout_s;
+            let seconds = self.attempt.order.options.timeout_s;
             return given_up(
                 child,
                 format!("nothing more could be written for {seconds} s"),
@@ -165,10 +165,11 @@ impl Answers<'_, '_> {
             return Err(broken_word());
         };
         let (attempt, classes) = (self.attempt, self.catalogue.len());
-        let mut methods = Methods::new(attempt.env, attempt.jni, attempt.options.line_numbers);
+        let mut methods =
+            Methods::new(attempt.env, attempt.jni, attempt.order.options.line_numbers);
         let rows = stacks.fill(
             notes,
-            attempt.options.depth_frames,
+            attempt.order.options.depth_frames,
             &mut methods,
             self.catalogue,
             self.tables,
@@ -185,7 +186,7 @@ impl Answers<'_, '_> {
         let mirror = |class| self.objects.id(self.catalogue.mirror(class)?);
         let (objects, millis) = (&self.objects, attempt.millis_since_epoch);
         let mut deliver = |bytes| file.head(bytes);
-        let texts = match attempt.options.hides_names() {
+        let texts = match attempt.order.options.hides_names() {
             true => Texts::Names(&self.kept_texts),
             false => Texts::All,
         };
@@ -217,7 +218,7 @@ impl Answers<'_, '_> {
             sizes: self.product.sizes().or(attempt.sizes),
             words: jvm_words(
                 attempt.env,
-                attempt.options,
+                attempt.order.options,
                 "snapshot",
                 attempt.tried.paused.get(),
             ),

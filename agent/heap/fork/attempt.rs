@@ -1,10 +1,10 @@
 //! One attempt at a dump by a fork: what its preparation and its conversation with the child share.
 
 use crate::heap::tried::Tried;
+use crate::order::Order;
 use format::ObjectSizes;
 use jvm::env::Env;
 use jvm::jni::Jni;
-use options::Options;
 
 /// An attempt in progress, in its own local frame.
 #[derive(Debug)]
@@ -13,8 +13,8 @@ pub(in crate::heap) struct Attempt<'f> {
     pub(in crate::heap) env: &'f Env,
     /// The thread that makes the dump.
     pub(in crate::heap) jni: &'f Jni<'f>,
-    /// The user's options.
-    pub(in crate::heap) options: &'f Options,
+    /// What is made, and how.
+    pub(in crate::heap) order: &'f Order<'f>,
     /// When the dump was begun.
     pub(in crate::heap) millis_since_epoch: u64,
     /// The costs and findings of this and earlier attempts.

@@ -11,9 +11,9 @@ use super::product::Product;
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::class_facts;
 use crate::heap::facts::roots::RootNotes;
+use crate::order::{Order, Place};
 use hotspot::{ChunkFields, JavaFrames, StandingStacks, ThreadHandles, VmStructs};
 use jvm::object::Handle;
-use options::{Destination, Options};
 use snapshot::classes::{
     ClassDumps, ClassFacts, ClassMap, ClassReferences, Descriptions, MirrorFields,
     MirrorReferences, NameFields, Slot,
@@ -78,8 +78,8 @@ pub(super) struct Task<'d, 'f> {
     pub(super) is_awaited: bool,
     /// The connection to the parent.
     pub(super) socket: UnixStream,
-    /// The user's options.
-    pub(super) options: &'d Options,
+    /// What is made, and how.
+    pub(super) order: &'d Order<'d>,
 }
 
 /// A heap that is being marked.
@@ -101,7 +101,7 @@ impl Task<'_, '_> {
     /// The number of threads for walking and encoding.
     pub(super) fn walkers(&self) -> usize {
         let processors = || available_parallelism().map_or(1, usize::from);
-        self.options.threads.unwrap_or_else(processors)
+        self.order.options.threads.unwrap_or_else(processors)
     }
 
     /// The parts of the heap that contain no objects. Call it before the fork, while the application is
@@ -289,7 +289,7 @@ impl Task<'_, '_> {
         if !matches!(self.product, Product::Dump(_)) {
             return Some(Values::none());
         }
-        let options = self.options;
+        let options = self.order.options;
         let values = Values::redacted(&options.redaction, heap)?;
         Some(values.only(options.primitive_fields, options.primitive_arrays))
     }
@@ -360,15 +360,15 @@ impl Task<'_, '_> {
             addresses,
             threads: threads.collect(),
             frames: standing.message,
-            objects: match self.options.destination {
-                Destination::Leaks(_) => copy.snapshot.marks.count(),
+            objects: match self.order.place {
+                Place::Leaks(_) => copy.snapshot.marks.count(),
                 _ => 0,
             },
             sizes: self.vm_structs.size_places.all(&copy.snapshot),
         };
         self.tell(&message)?;
         // The parent gives the head to who reads the dump, and gives up by itself who takes too long.
-        while self.options.has_reader() && !is_readable(&self.socket, HEAD_LOOK) {
+        while self.order.place.has_reader() && !is_readable(&self.socket, HEAD_LOOK) {
             watchdog.feed();
         }
         let ids: ThreadIds = receive_ids(&mut self.socket).map_err(|_| Failure::NoAnswer)?;

@@ -22,7 +22,7 @@ impl<'d, 'f> Task<'d, 'f> {
     /// threads are in use, whose frames may be more roots, or threads wait until all is marked,
     /// because a disk may be slow. A stream cannot begin anew, and a graph has no large arrays.
     pub(super) fn begins_early(&self) -> bool {
-        let is_file = matches!(self.product, Product::Dump(_)) && !self.options.is_stream();
+        let is_file = matches!(self.product, Product::Dump(_)) && !self.order.place.is_stream();
         is_file && !self.is_awaited && !self.virtual_threads.is_some_and(|fields| fields.in_use)
     }
 

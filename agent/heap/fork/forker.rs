@@ -180,7 +180,7 @@ impl<'d, 'f> Forker<'d, 'f> {
                 let limit_s = self
                     .task
                     .as_ref()
-                    .map_or(Watchdog::START_LIMIT_S, |task| task.options.timeout_s);
+                    .map_or(Watchdog::START_LIMIT_S, |task| task.order.options.timeout_s);
                 self.watchdog = Some(Watchdog::start(limit_s));
                 if by == ForkBy::NoHandlers && !use_own_memory() {
                     process::exit(process::PANICKED);

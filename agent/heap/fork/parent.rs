@@ -75,7 +75,7 @@ impl<'f> Attempt<'f> {
         file: DumpFile,
         profiled: Profiled<'_>,
     ) -> Result<(Outcome, Child), DumpError> {
-        let product = match self.options.is_graph() {
+        let product = match self.order.place.is_graph() {
             true => Product::Graph(&file, self.sizes.unwrap_or_default()),
             false => Product::Dump(&file),
         };
@@ -150,7 +150,7 @@ impl<'f> Attempt<'f> {
             copies_all: self.copies_all,
             is_awaited: copied::is_awaited(),
             socket: childs_socket,
-            options: self.options,
+            order: self.order,
         };
         let invented = task.mirror_fields.invented().into_iter().chain(cause);
         let (child, objects) = self.fork(task, own_thread, without_barrier)?;
@@ -179,7 +179,14 @@ impl<'f> Attempt<'f> {
         (catalogue, tables, objects): (&mut Catalogue<'f>, &Tables, &mut ObjectTable),
     ) -> Result<(AllocationTraces, Option<LiveTraces<'a>>), DumpError> {
         let jvm = (self.env, self.jni);
-        AllocationTraces::take(profiled, self.options, jvm, catalogue, tables, objects)
+        AllocationTraces::take(
+            profiled,
+            self.order.options,
+            jvm,
+            catalogue,
+            tables,
+            objects,
+        )
     }
 
     /// Adds the classes that were loaded meanwhile. Returns the handles of all.
@@ -202,7 +209,7 @@ impl<'f> Attempt<'f> {
             (true, false) => Barrier::Never,
             (false, false) => Barrier::IfShort,
         };
-        let max_pause = self.options.max_pause;
+        let max_pause = self.order.max_pause();
         let stacks = CapturedStacks::take(self.env, self.jni, objects, max_pause, barrier)?;
         self.tried.long_barrier.set(stacks.long_barrier);
         let reads_stacks = barrier == Barrier::Never;
@@ -241,14 +248,14 @@ impl<'f> Attempt<'f> {
     /// Tables with nothing but the cause of the dump, if that is told.
     fn empty_tables(&self) -> (Tables, Option<StringId>, ObjectTable) {
         let tables = Tables::new();
-        let cause = cause::tell(self.options.because.as_deref(), &tables);
+        let cause = cause::tell(self.order.because, &tables);
         (tables, cause, ObjectTable::new())
     }
 
     fn finish(&self, file: DumpFile, copied: Copied) -> Result<(Outcome, Child), DumpError> {
         let (child, done, classes, tables) = copied;
         let written = file.finish_with_tail(done.bytes)?;
-        let redaction = &self.options.redaction;
+        let redaction = &self.order.options.redaction;
         tell_of_patterns(redaction, &tables);
         let redacted = match redaction.is_nothing() {
             true => String::new(),
@@ -284,11 +291,11 @@ impl<'f> Attempt<'f> {
     /// If the user wants huge pages, makes them before the first attempt, to shorten the pause. Later attempts find
     /// them made.
     fn make_huge_pages(&self, object: &Object<'_>) {
-        if !self.options.huge_pages || !self.tried.paused.get().is_zero() {
+        if !self.order.huge_pages() || !self.tried.paused.get().is_zero() {
             return;
         }
         match HugePages::make_around(object) {
-            Ok(made) if self.options.verbose => say(&made.to_string()),
+            Ok(made) if self.order.options.verbose => say(&made.to_string()),
             Ok(_) => {}
             Err(why) => say(&format!("hugepages=y does nothing: {why}")),
         }
@@ -315,7 +322,7 @@ impl<'f> Attempt<'f> {
         own_thread: ObjectIndex,
         without_barrier: Option<WithoutBarrier>,
     ) -> Result<(Child, ObjectTable), DumpError> {
-        let bound = StopBound(self.options.max_pause);
+        let bound = StopBound(self.order.max_pause());
         let until = bound.fork_until(self.tried.paused.get())?;
         let mut forker = Forker::new(task, own_thread, until, without_barrier);
         let began = Instant::now();
@@ -329,7 +336,7 @@ impl<'f> Attempt<'f> {
         let has_lost_filter = forker.has_lost_filter();
         let (forked, objects) = forker.into_parts();
         answer.when("the walk over the heap")?;
-        if let (true, Some(limit)) = (is_late, self.options.max_pause) {
+        if let (true, Some(limit)) = (is_late, self.order.max_pause()) {
             let paused = self.tried.paused.get();
             return Err(DumpError::LongWalk { paused, limit });
         }

@@ -5,12 +5,13 @@ mod report_monitors;
 mod report_text;
 
 use crate::message::{counted, say};
+use crate::order::Order;
 use crate::profile::monitors::MonitorFigures;
 use crate::profile::times::CallRow;
 use crate::profile::{CpuCounts, CpuRow, Profiles, SiteRow};
 use jvm::env::Env;
 use jvm::jni::Jni;
-use options::{Format, Options};
+use options::Format;
 use tables::profile::SiteOrder;
 use writer::TextStream;
 use writer::{DumpFile, Outlet, WriteError, Written};
@@ -50,7 +51,7 @@ pub(crate) struct Figures {
 
 impl Figures {
     fn take(
-        options: &Options,
+        order: &Order<'_>,
         profiles: &Profiles,
         part: Part,
         env: &Env,
@@ -60,12 +61,12 @@ impl Figures {
             part,
             ..Self::default()
         };
-        if options.format == Format::Text && part == Part::All {
+        if order.format == Format::Text && part == Part::All {
             profiles.traces.threads().number_live(env, jni);
         }
         let sites = profiles.allocations.as_ref();
         match part {
-            Part::All => Self::take_all(options, profiles, env, jni),
+            Part::All => Self::take_all(order, profiles, env, jni),
             Part::Sites(_) | Part::HeapSummary => Self {
                 sites: sites.map(|it| it.sites(jni)),
                 ..none
@@ -75,14 +76,17 @@ impl Figures {
         }
     }
 
-    fn take_all(options: &Options, profiles: &Profiles, env: &Env, jni: &mut Jni<'_>) -> Self {
+    fn take_all(order: &Order<'_>, profiles: &Profiles, env: &Env, jni: &mut Jni<'_>) -> Self {
         let sites = profiles.allocations.as_ref();
         // The heap dump contains the sites.
-        let sites = sites.filter(|_| !options.heap_dump);
+        let sites = sites.filter(|_| !order.options.heap_dump);
         // A command that only requests sites leaves everything else for the next report.
-        let monitors = profiles.monitors.as_ref().filter(|_| options.monitors);
+        let monitors = profiles
+            .monitors
+            .as_ref()
+            .filter(|_| order.options.monitors);
         let times = profiles.cpu_times.as_ref();
-        let times = times.filter(|_| options.cpu.is_some());
+        let times = times.filter(|_| order.options.cpu.is_some());
         let all = Self {
             part: Part::All,
             monitors: monitors.map(|it| it.take(env, jni)),
@@ -90,7 +94,7 @@ impl Figures {
             calls: times.map(|it| it.take()),
             ..Self::default()
         };
-        match options.cpu {
+        match order.options.cpu {
             Some(_) => all.with_samples(profiles, env, jni),
             None => all,
         }
@@ -170,15 +174,15 @@ impl Figures {
 pub(crate) fn report(
     env: &Env,
     jni: &mut Jni<'_>,
-    options: &Options,
+    order: &Order<'_>,
     profiles: &Profiles,
     part: Part,
     outlet: &dyn Outlet,
 ) -> bool {
-    let figures = Figures::take(options, profiles, part, env, jni);
-    match write(outlet, options, profiles, &figures) {
-        Ok(written) if options.verbose => {
-            let because = options.because.as_ref();
+    let figures = Figures::take(order, profiles, part, env, jni);
+    match write(outlet, order, profiles, &figures) {
+        Ok(written) if order.options.verbose => {
+            let because = order.because;
             let because = because.map_or_else(String::new, |why| format!(" because of {why}"));
             say(&format!(
                 "wrote {}{because}: {} bytes, {}",
@@ -202,19 +206,19 @@ pub(crate) fn report(
 
 fn write(
     outlet: &dyn Outlet,
-    options: &Options,
+    order: &Order<'_>,
     profiles: &Profiles,
     figures: &Figures,
 ) -> Result<Written, WriteError> {
     let file = DumpFile::create(outlet)?;
-    match options.format {
+    match order.format {
         Format::Text => {
             let mut out = TextStream::new(|bytes| file.head(bytes));
             // The stream keeps the first error and returns it at the end.
-            let _ = report_text::write(figures, profiles, options, &mut out);
+            let _ = report_text::write(figures, profiles, order, &mut out);
             out.finish()?;
         }
-        Format::Binary => report_binary::write(figures, profiles, options, &file)?,
+        Format::Binary => report_binary::write(figures, profiles, order, &file)?,
     }
     // No heap dump ends here, so there is no end record.
     file.finish_with_tail(0)

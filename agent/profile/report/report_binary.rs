@@ -4,10 +4,10 @@
 //! unloaded.
 
 use super::{Figures, Part};
+use crate::order::Order;
 use crate::profile::allocations::site_rows::sites;
 use crate::profile::cpu::cpu_counts::cpu_samples_record;
 use crate::profile::Profiles;
-use options::Options;
 use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tables::profile::Sites;
@@ -20,12 +20,12 @@ use writer::{emit, DumpFile, WriteError};
 pub(crate) fn write(
     figures: &Figures,
     profiles: &Profiles,
-    options: &Options,
+    asked: &Order<'_>,
     file: &DumpFile,
 ) -> Result<(), WriteError> {
     // This file contains no objects, so a class's number also serves as its object's id.
     let class_object = |class: ClassId| ObjectId::new(u64::from(class.get()));
-    let threads = threads(profiles, options.hides_names());
+    let threads = threads(profiles, asked.options.hides_names());
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let millis = u64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(0);
     emit::head(
@@ -51,7 +51,7 @@ pub(crate) fn write(
     .encode(&mut out)?;
     if let Some(rows) = &figures.sites {
         let sites = sites(rows);
-        let sites = Sites::new(&sites, figures.site_order(), options.cutoff);
+        let sites = Sites::new(&sites, figures.site_order(), asked.cutoff);
         if figures.part != Part::HeapSummary {
             AllocSites { sites: &sites }.encode(&mut out)?;
         }
@@ -62,7 +62,7 @@ pub(crate) fn write(
         .encode(&mut out)?;
     }
     if let Some(rows) = &figures.cpu {
-        out.append(&mut cpu_samples_record(rows, options.cutoff)?);
+        out.append(&mut cpu_samples_record(rows, asked.cutoff)?);
     }
     file.head(out)
 }

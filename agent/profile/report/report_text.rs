@@ -2,6 +2,7 @@
 
 use super::report_monitors;
 use super::{Figures, Part};
+use crate::order::Order;
 use crate::profile::allocations::site_rows::sites;
 use crate::profile::cpu::cpu_counts::costs;
 use crate::profile::threads::KnownThread;
@@ -9,7 +10,7 @@ use crate::profile::times::call_rows::NamedCall;
 use crate::profile::Profiles;
 use format::ClassName;
 use jvm::os::host::utc_offset_seconds;
-use options::{Cpu, Options};
+use options::Cpu;
 use std::io::{Result, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tables::profile::{Costs, Method, Sites};
@@ -25,10 +26,10 @@ use text::{
 pub(crate) fn write(
     figures: &Figures,
     profiles: &Profiles,
-    options: &Options,
+    asked: &Order<'_>,
     out: &mut impl Write,
 ) -> Result<()> {
-    let is_old = options.cpu.is_some_and(Cpu::is_old) && figures.part == Part::All;
+    let is_old = asked.options.cpu.is_some_and(Cpu::is_old) && figures.part == Part::All;
     if is_old && figures.cpu.is_none() && figures.monitors.is_none() && figures.sites.is_none() {
         return write_old(figures, profiles, out);
     }
@@ -36,7 +37,7 @@ pub(crate) fn write(
     Header { created: at }.encode(out)?;
     let mut report = Report::new();
     report.begin_dump(out)?;
-    let threads = profiles.traces.threads().rows(options.hides_names());
+    let threads = profiles.traces.threads().rows(asked.options.hides_names());
     write_threads(threads, &mut report, out)?;
     if figures.part == Part::Traces {
         let mut all = Vec::new();
@@ -44,7 +45,7 @@ pub(crate) fn write(
         tables.traces.for_each(|serial, _| all.push(serial));
         write_traces(all.into_iter(), tables, &mut report, out)?;
     }
-    write_blocks(figures, profiles, options, is_old, at, &mut report, out)?;
+    write_blocks(figures, profiles, asked, is_old, at, &mut report, out)?;
     if is_old {
         return write_old(figures, profiles, out);
     }
@@ -54,7 +55,7 @@ pub(crate) fn write(
 fn write_blocks(
     figures: &Figures,
     profiles: &Profiles,
-    options: &Options,
+    asked: &Order<'_>,
     is_old: bool,
     at: Moment,
     report: &mut Report,
@@ -65,9 +66,9 @@ fn write_blocks(
     let order = figures.site_order();
     let sites = sites
         .as_ref()
-        .map(|rows| Sites::new(rows, order, options.cutoff));
+        .map(|rows| Sites::new(rows, order, asked.cutoff));
     let samples = figures.cpu.as_ref().map(|rows| costs(rows));
-    let ranked = |costs| Costs::new(costs, options.cutoff);
+    let ranked = |costs| Costs::new(costs, asked.cutoff);
     let samples = samples.as_deref().map(ranked);
     let calls = figures.calls.as_ref().filter(|_| !is_old);
     let calls: Option<Vec<_>> =
@@ -78,14 +79,13 @@ fn write_blocks(
     let times = calls.as_deref().map(ranked);
 
     let monitors = figures.monitors.as_ref();
-    let contended =
-        monitors.map(|it| report_monitors::serials(it, &profiles.traces, options.cutoff));
+    let contended = monitors.map(|it| report_monitors::serials(it, &profiles.traces, asked.cutoff));
     let serials = contended.into_iter().flatten();
     let serials = serials.chain(sites.iter().flat_map(Sites::traces));
     let serials = serials.chain(samples.iter().chain(&times).flat_map(Costs::traces));
     write_traces(serials, tables, report, out)?;
     if let Some(monitors) = monitors {
-        report_monitors::write(monitors, &profiles.traces, options.cutoff, at, report, out)?;
+        report_monitors::write(monitors, &profiles.traces, asked.cutoff, at, report, out)?;
     }
     if let Some(sites) = &sites {
         SitesBlock { sites, at }.encode(out)?;
