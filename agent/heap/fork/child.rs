@@ -5,13 +5,13 @@
 
 use super::crew::{in_threads, Watch};
 use super::known_objects::KnownObjects;
-use super::message::{receive_ids, FromChild, ThreadIds, ThreadNoteMessage, Written};
-use super::process::{self, is_readable, Watchdog};
+use super::message::{FromChild, Written};
+use super::process::{self, Watchdog};
 use super::product::Product;
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::class_facts;
 use crate::heap::facts::roots::RootNotes;
-use crate::order::{Order, Place};
+use crate::order::Order;
 use hotspot::{ChunkFields, JavaFrames, StandingStacks, ThreadHandles, VmStructs};
 use jvm::object::Handle;
 use snapshot::classes::{
@@ -20,24 +20,19 @@ use snapshot::classes::{
 };
 use snapshot::layout::{Calibration, ObjectLayout, Unexplained, MOVING};
 use snapshot::mappings::{os_maps, Mappings};
-use snapshot::memory::{Memory, ProcessMemory};
+use snapshot::memory::ProcessMemory;
 use snapshot::walk::{Batch, MarkOnly, Marks, OnObject, VirtualThreadFields, Walker, Work};
 use snapshot::{Failure, Snapshot, Values};
-use std::collections::HashSet;
 use std::ops::Range;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicU64;
 use std::sync::Mutex;
 use std::thread::available_parallelism;
-use std::time::Duration;
 use tables::{ClassId, ObjectId, ObjectIndex, ObjectTable, Tables, TraceId};
-use writer::emit::LiveThread;
 use writer::{Deliver, Segments, Tail, TailWriter};
 
 /// References in a walker's first batch.
 const BATCH: usize = 512;
-/// Time between two signs of life while the parent gives the head to who reads it.
-const HEAD_LOOK: Duration = Duration::from_millis(500);
 
 /// Everything that the child needs. Made before the fork.
 #[derive(Debug)]
@@ -308,82 +303,6 @@ impl Task<'_, '_> {
             .collect();
         living.sort_unstable();
         living
-    }
-
-    /// Reads the names of threads for which the parent has no handle.
-    pub(super) fn name_threads(&self, roots: &mut RootNotes, snapshot: &Snapshot) {
-        let Some(names) = self.names else { return };
-        let known: HashSet<ObjectIndex> = self.pinned.iter().map(|&(index, _)| index).collect();
-        roots.name_threads(|thread| match self.objects.id(thread) {
-            Some(id) if !known.contains(&thread) => names.read(snapshot, id.get()),
-            _ => Vec::new(),
-        });
-    }
-
-    /// Sends all addresses and threads to the parent, and waits for the threads' serial numbers.
-    pub(super) fn tell_roots(
-        &mut self,
-        roots: &mut RootNotes,
-        copy: &HeapCopy,
-        watchdog: &Watchdog,
-    ) -> Result<Vec<LiveThread>, Failure> {
-        if self.frames.is_some() {
-            self.tell(&FromChild::ReadsFrames)?;
-        }
-        let standing = self.standing_frames(copy, roots);
-        let (mappings, memory) = (&copy.mappings, copy.snapshot.memory);
-        let count = self.objects.len();
-        let addresses = (0..count)
-            .filter_map(ObjectIndex::from_index)
-            .map(|index| self.objects.id(index).map_or(0, ObjectId::get))
-            .collect();
-        let word = |method: u64| {
-            let is_address = method % 8 == 0 && mappings.is_readable(method);
-            if is_address {
-                memory.u64(method)
-            } else {
-                0
-            }
-        };
-        let threads = roots.threads().iter().map(|thread| ThreadNoteMessage {
-            object: thread.object.get(),
-            name: thread.name.clone(),
-            frames: thread
-                .frames
-                .iter()
-                .map(|(&depth, &(method, location))| {
-                    (depth, method.bits(), word(method.bits()), location)
-                })
-                .collect(),
-        });
-        let message = FromChild::Roots {
-            addresses,
-            threads: threads.collect(),
-            frames: standing.message,
-            objects: match self.order.place {
-                Place::Leaks(_) => copy.snapshot.marks.count(),
-                _ => 0,
-            },
-            sizes: self.vm_structs.size_places.all(&copy.snapshot),
-        };
-        self.tell(&message)?;
-        // The parent gives the head to who reads the dump, and gives up by itself who takes too long.
-        while self.order.place.has_reader() && !is_readable(&self.socket, HEAD_LOOK) {
-            watchdog.feed();
-        }
-        let ids: ThreadIds = receive_ids(&mut self.socket).map_err(|_| Failure::NoAnswer)?;
-        roots.know_java_frames(ids.iter().map(|answer| answer.3.as_slice()));
-        roots.know_java_frames(standing.java_frames.iter().map(Vec::as_slice));
-        let notes = roots.threads().iter();
-        Ok(notes
-            .zip(ids)
-            .map(|(note, (id, trace, depth_frames, _))| LiveThread {
-                id,
-                object: note.object,
-                trace,
-                depth_frames,
-            })
-            .collect())
     }
 
     /// Writes the CLASS DUMPs. Adds the objects that classes refer to to `starts`.
