@@ -1,10 +1,7 @@
 //! One count of the heap's classes, in a forked copy: nothing is written, and nothing else is tried.
 
-use super::dump::{by_fork, environment, take_turn, Alone};
+use super::dump::{by_fork, take_turn, Alone};
 use super::error::DumpError;
-use super::fork::Attempt;
-use super::object_sizes;
-use super::request::millis_since_epoch;
 use super::tried::Tried;
 use crate::order::Order;
 use jvm::env::Vm;
@@ -32,22 +29,7 @@ pub(crate) fn count(vm: Vm, jni: &mut Jni<'_>, options: &Options) -> Result<Coun
     let mut last_child = take_turn()?;
     let order = Order::of(options);
     let tried = Tried::default();
-    let counted = by_fork(options, &tried, |copies_all| {
-        let env = environment(vm)?;
-        let counted = jni.with_frame(|jni| {
-            let attempt = Attempt {
-                env: &env,
-                jni,
-                order: &order,
-                millis_since_epoch: millis_since_epoch(),
-                tried: &tried,
-                copies_all,
-                sizes: object_sizes::measure(&env, jni),
-            };
-            attempt.count()
-        });
-        counted.ok_or(DumpError::Missing("memory for local references"))?
-    });
+    let counted = by_fork(vm, jni, &order, &tried, |attempt| attempt.count());
     let (classes, child) = counted.map_err(|error| match error {
         DumpError::Engine(why) => format!("{why}, and only a forked copy can be counted"),
         DumpError::NoCopy(why) => format!("{why}; the application ran on"),

@@ -15,12 +15,12 @@ use crate::ending;
 use crate::message::{say, say_if, tell_client};
 use crate::order::{Order, Place};
 use crate::profile::{Allocations, CpuCounts, StackTraces};
-use format::answer;
+use format::{answer, ObjectSizes};
 use jvm::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJECTS};
 use jvm::env::{Env, Vm};
 use jvm::jni::Jni;
 use jvm::os::host::utc_offset_seconds;
-use options::{Format, Options, StopTheWorld};
+use options::{Format, StopTheWorld};
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -34,6 +34,9 @@ const SNAPSHOT_TRIES: u32 = 8;
 const LEAST_TRIES: u32 = 3;
 /// Longest total pause of failed attempts.
 const MOST_PAUSED: Duration = Duration::from_millis(500);
+
+/// The JVM has no memory for a local frame.
+const NO_FRAME: DumpError = DumpError::Missing("memory for local references");
 
 /// How long a dump waits for the previous dump's child to end and give back its copy of the heap.
 const LAST_CHILD: Duration = Duration::from_secs(30);
@@ -194,8 +197,9 @@ fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
     let ways = Way::all(order);
     for &way in ways {
         let made = match way {
-            Way::Fork => by_fork(order.options, &tried, |copies_all| {
-                let (outcome, child) = by_snapshot(request, jni, &tried, copies_all)?;
+            Way::Fork => by_fork(request.vm, jni, order, &tried, |attempt| {
+                let file = create_file(request, || attempt.sizes)?;
+                let (outcome, child) = attempt.run(file, request.profiled)?;
                 Ok((outcome, Some(child)))
             }),
             Way::HotSpot => by_hotspot(request, jni).map(|outcome| (outcome, None)),
@@ -250,11 +254,13 @@ fn announce(why: &str, estimate: Option<Duration>) {
     ));
 }
 
-/// Forks. Tries again as long as another attempt may succeed; its argument is whether the child gets the whole heap.
+/// Forks. Tries again as long as another attempt may succeed.
 pub(super) fn by_fork<T>(
-    options: &Options,
+    vm: Vm,
+    jni: &mut Jni<'_>,
+    order: &Order<'_>,
     tried: &Tried,
-    mut attempt: impl FnMut(bool) -> Result<T, DumpError>,
+    mut make: impl FnMut(&Attempt<'_>) -> Result<T, DumpError>,
 ) -> Result<T, DumpError> {
     // The number of known classes at each recent attempt that met an unknown class or the first virtual thread.
     let mut known = Vec::new();
@@ -262,11 +268,23 @@ pub(super) fn by_fork<T>(
     let mut tries = 0;
     let mut was_moving = false;
     let began = Instant::now();
-    let limit = Duration::from_secs(u64::from(options.timeout_s));
+    let limit = Duration::from_secs(u64::from(order.options.timeout_s));
     while may_fork_again(tries, tried.paused.get()) && began.elapsed() < limit {
         tries += 1;
         was_moving = false;
-        match attempt(copies_all) {
+        let env = environment(vm)?;
+        let made = jni.with_frame(|jni| {
+            make(&Attempt {
+                env: &env,
+                jni,
+                order,
+                millis_since_epoch: millis_since_epoch(),
+                tried,
+                copies_all,
+                sizes: object_sizes::measure(&env, jni),
+            })
+        });
+        match made.unwrap_or(Err(NO_FRAME)) {
             Ok(made) => return Ok(made),
             Err(DumpError::Damaged(_)) if tried.has_left_out.get() => copies_all = true,
             Err(DumpError::Again(Again::UnknownClass)) => {
@@ -304,54 +322,36 @@ fn is_no_news(known: &[usize]) -> bool {
     matches!(known, [.., a, b, c] if a == b && b == c)
 }
 
-/// One attempt by snapshot.
-fn by_snapshot(
-    request: Request<'_>,
-    jni: &mut Jni<'_>,
-    tried: &Tried,
-    copies_all: bool,
-) -> Result<(Outcome, Child), DumpError> {
-    let env = environment(request.vm)?;
-    let file = create_file(request, &env, jni)?;
-    let made = jni.with_frame(|jni| {
-        let attempt = Attempt {
-            env: &env,
-            jni,
-            order: request.order,
-            millis_since_epoch: millis_since_epoch(),
-            tried,
-            copies_all,
-            sizes: object_sizes::measure(&env, jni),
-        };
-        attempt.run(file, request.profiled)
-    });
-    made.ok_or(DumpError::Missing("memory for local references"))?
-}
-
 /// Makes the dump by HotSpot's own dumper, in a JVMTI environment of its own.
 fn by_hotspot(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Outcome, DumpError> {
     let env = environment(request.vm)?;
-    let file = create_file(request, &env, jni)?;
+    // HotSpot dumps whatever a frame refers to, so the objects that are measured are in a frame of their own.
+    let sizes = |jni: &mut Jni<'_>| {
+        jni.with_frame(|jni| object_sizes::measure(&env, jni))
+            .flatten()
+    };
+    let file = create_file(request, || sizes(jni))?;
     jni.with_frame(|jni| dump_by_hotspot(request, &env, jni, file))
-        .ok_or(DumpError::Missing("memory for local references"))?
+        .unwrap_or(Err(NO_FRAME))
 }
 
 /// Creates the file. It takes the same records for the binary and the text format.
-fn create_file(request: Request<'_>, env: &Env, jni: &mut Jni<'_>) -> Result<DumpFile, DumpError> {
-    let outlet = request.outlet;
+fn create_file(
+    request: Request<'_>,
+    sizes: impl FnOnce() -> Option<ObjectSizes>,
+) -> Result<DumpFile, WriteError> {
     if request.order.format == Format::Binary {
-        return Ok(DumpFile::create(outlet)?);
+        return DumpFile::create(request.outlet);
     }
-    let sizes = jni.with_frame(|jni| object_sizes::measure(env, jni));
-    Ok(text_dump::create(
-        outlet,
-        sizes.flatten().unwrap_or_default(),
+    text_dump::create(
+        request.outlet,
+        sizes().unwrap_or_default(),
         utc_offset_seconds(millis_since_epoch() / 1000),
-    )?)
+    )
 }
 
 /// A JVMTI environment with the capabilities that a dump needs.
-pub(super) fn environment(vm: Vm) -> Result<Env, DumpError> {
+fn environment(vm: Vm) -> Result<Env, DumpError> {
     let env = vm.new_env().when("a JVMTI environment")?;
     let wanted = [TAG_OBJECTS, GET_SOURCE_FILE_NAME, GET_LINE_NUMBERS];
     let missing = env
