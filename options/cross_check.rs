@@ -70,32 +70,15 @@ fn refuse_kept(said: &Said) -> Result<(), OptionError> {
     )))
 }
 
-/// Rejects names for what is not made.
+/// Rejects options about what is not made.
 fn refuse_unmade(said: &Said) -> Result<(), OptionError> {
-    let of_histo = said.histo.is_some() || said.metrics.is_some() || said.top.is_some();
-    let of_leaks = said.leaks.is_some() || said.command.is_some();
-    for (word, is_named, why) in [
-        (
-            Word::Histo,
-            of_histo,
-            "histo=, metrics= and top= are about do=histo: add it",
-        ),
-        (
-            Word::Sites,
-            said.sites.is_some(),
-            "sites= is about do=sites: add it",
-        ),
-        (
-            Word::Leaks,
-            of_leaks,
-            "leaks= and hprof= are about do=leaks: add it",
-        ),
-    ] {
-        if is_named && said.does != word {
-            return Err(OptionError(why.to_owned()));
-        }
-    }
-    Ok(())
+    let is_sampled = said.metrics.is_some() || said.top.is_some();
+    let why = match said.does {
+        does if is_sampled && does != Word::Histo => "metrics= and top= are about do=histo: add it",
+        does if said.command.is_some() && does != Word::Leaks => "hprof= is about do=leaks: add it",
+        _ => return Ok(()),
+    };
+    Err(OptionError(why.to_owned()))
 }
 
 /// Rejects what a dump that is sent as it is made cannot be.

@@ -24,7 +24,7 @@ pub(super) fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, Opt
     let is_nothing = !said.heap_dump && !said.heap_sites && !said.options.monitors && !measures_cpu;
     let is_sent = said.graph.is_some() || said.stream.is_some();
     let is_named = match said.does {
-        Word::Sites => said.sites.is_some(),
+        Word::Sites => said.does_to.is_some(),
         _ => said.file.is_some(),
     };
     let heap_dump = said.heap_dump || is_nothing || is_sent;
@@ -121,22 +121,23 @@ fn does(said: &Said, heap_sites: bool) -> Result<Does, OptionError> {
                     .to_owned(),
             ));
         }
-        Word::Sites => Does::Sites(pattern(
-            "sites",
-            said.sites.as_deref().unwrap_or("java.sites.txt"),
-        )?),
+        Word::Sites => Does::Sites(named(said, "do=sites", "java.sites.txt")?),
         Word::Leaks => Does::Leaks(Leaks {
-            file: pattern("leaks", said.leaks.as_deref().unwrap_or("java.leaks.txt"))?,
+            file: named(said, "do=leaks", "java.leaks.txt")?,
             command: said.command.clone(),
         }),
     })
 }
 
-/// The meaning of `histo`, `metrics` and `top`.
+/// The file of what `do` makes.
+fn named(said: &Said, option: &str, by_default: &str) -> Result<FileName, OptionError> {
+    pattern(option, said.does_to.as_deref().unwrap_or(by_default))
+}
+
+/// The meaning of `metrics` and `top`.
 fn samples(said: &Said) -> Result<Samples, OptionError> {
-    let lines = said.histo.as_deref().unwrap_or("java.histo.jsonl");
     Ok(Samples {
-        lines: pattern("histo", lines)?,
+        lines: named(said, "do=histo", "java.histo.jsonl")?,
         metrics: said.metrics.as_deref().map(metrics).transpose()?,
         top: said.top.unwrap_or(TOP),
     })

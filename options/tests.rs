@@ -70,7 +70,7 @@ fn a_command_gets_the_name_that_it_gives() {
         ("heap=dump", false),
         ("heap=dump,file=a", true),
         ("heap=sites,do=sites,file=a", false),
-        ("heap=sites,do=sites,sites=a", true),
+        ("heap=sites,do=sites=a", true),
     ] {
         assert_eq!(options(text).is_named, is_named, "{text}");
     }
@@ -456,14 +456,11 @@ fn the_ways_to_a_heap_are_chosen_by_name() {
 }
 
 #[test]
-fn older_spellings_of_stop_are_read() {
+fn the_older_spelling_of_stop_is_read() {
     for (older, expected, at_safepoints) in [
         ("engine=auto", StopTheWorld::IfNeeded, false),
         ("engine=snapshot", StopTheWorld::IfNeeded, false),
         ("engine=portable", StopTheWorld::Always, true),
-        ("snapshot=auto", StopTheWorld::IfNeeded, false),
-        ("snapshot=fork", StopTheWorld::Never, false),
-        ("snapshot=pause", StopTheWorld::Always, false),
     ] {
         let options = options(&format!("heap=dump,{older}"));
         assert_eq!(options.stop_the_world, expected, "{older}");
@@ -505,7 +502,7 @@ fn samples_have_no_limit_and_names_of_their_own() {
             format!("metrics={port}: the agent opens no port; write metrics=/folder/app.prom, ");
         assert!(wrong.starts_with(&start), "{wrong}");
     }
-    for wrong in ["on=every=1m,metrics=m", "top=3", "histo=a"] {
+    for wrong in ["on=every=1m,metrics=m", "top=3"] {
         assert!(refusal(wrong).contains("are about do=histo"), "{wrong}");
     }
     assert!(refusal("do=histo,top=10001").contains("from 0 to 10000"));
@@ -515,7 +512,7 @@ fn samples_have_no_limit_and_names_of_their_own() {
 
 #[test]
 fn sites_and_leaks_need_what_they_are_made_of() {
-    let sites = options("heap=sites,on=every=1m,do=sites,sites=%p.txt");
+    let sites = options("heap=sites,on=every=1m,do=sites=%p.txt");
     assert_eq!(sites.does, Does::Sites(FileName::parse("%p.txt").unwrap()));
     let leaks = Leaks {
         file: FileName::parse("java.leaks.txt").unwrap(),
@@ -526,11 +523,25 @@ fn sites_and_leaks_need_what_they_are_made_of() {
     assert_eq!((asked.does, most), (Does::Leaks(leaks), Some(10)));
     assert_eq!(options("heap=dump,do=leaks").on, None);
     assert!(refusal("heap=dump,on=every=1m,do=sites").contains("add heap=sites or heap=all"));
-    for wrong in ["on=every=1m,sites=a", "on=every=1m,do=leaks,sites=a"] {
-        assert!(refusal(wrong).contains("is about do=sites"), "{wrong}");
+    for wrong in ["hprof=a", "do=sites,hprof=a"] {
+        assert!(refusal(wrong).contains("is about do=leaks"), "{wrong}");
     }
-    for wrong in ["on=every=1m,leaks=a", "hprof=a", "do=sites,leaks=a"] {
-        assert!(refusal(wrong).contains("are about do=leaks"), "{wrong}");
+    for wrong in ["do=dump=a", "do=leaks="] {
+        assert!(
+            refusal(wrong).contains("do takes dump|histo|sites|leaks"),
+            "{wrong}"
+        );
+    }
+    for (former, now) in [
+        (
+            "snapshot=fork",
+            "write stop=n (fork) or stop=always (pause)",
+        ),
+        ("do=histo,histo=a", "write do=histo=NAME"),
+        ("do=sites,sites=a", "write do=sites=NAME"),
+        ("do=leaks,leaks=a", "write do=leaks=NAME"),
+    ] {
+        assert!(refusal(former).ends_with(now), "{former}");
     }
     assert!(refusal("heap=sites,on=oom,do=sites").starts_with("on=oom makes a dump and nothing"));
 }

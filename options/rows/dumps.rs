@@ -86,7 +86,7 @@ pub(super) const ROWS: &[Row] = &[
             Ok(())
         },
     },
-    // Older spellings of `stop=`.
+    // An older spelling of `stop=always`, which also takes CPU samples at safepoints.
     Row {
         name: "engine",
         values: "auto|snapshot|portable",
@@ -100,22 +100,6 @@ pub(super) const ROWS: &[Row] = &[
                     said.options.stop_the_world = StopTheWorld::Always;
                     said.options.cpu_at_safepoints = true;
                 }
-                _ => return Err(""),
-            }
-            Ok(())
-        },
-    },
-    Row {
-        name: "snapshot",
-        values: "auto|fork|pause",
-        default: "auto",
-        help: "",
-        standing: Standing::Built,
-        set: |said, value| {
-            match value {
-                "auto" => {}
-                "fork" => said.options.stop_the_world = StopTheWorld::Never,
-                "pause" => said.options.stop_the_world = StopTheWorld::Always,
                 _ => return Err(""),
             }
             Ok(())

@@ -30,7 +30,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Whether the help shows it: all options except the old agent's debug options, and older spellings.
+    /// Whether the help shows it: all options except refused ones, older spellings, and those for our own programs.
     pub(super) fn is_public(&self) -> bool {
         !self.help.is_empty()
     }
@@ -80,6 +80,6 @@ pub(super) enum Standing {
     Built,
     /// Accepted for old scripts, with a message that it does nothing.
     Nothing(&'static str),
-    /// Known from the old agent, and rejected with any value.
+    /// Known, and rejected with any value: the old agent had it, or another one has taken its place.
     Refused(&'static str),
 }

@@ -1,4 +1,4 @@
-//! Options of the JDK's agent that are accepted without effect, or refused.
+//! Options that are accepted without effect, or refused: those of the JDK's agent, and former ones of ours.
 
 use super::{Row, Standing};
 use crate::values::yes_no;
@@ -24,6 +24,10 @@ pub(super) const ROWS: &[Row] = &[
         standing: Standing::Nothing("it was obsolete in the JDK's agent already"),
         set: |_, value| yes_no(value).map(|_| ()),
     },
+    refused("snapshot", "write stop=n (fork) or stop=always (pause)"),
+    refused("histo", "write do=histo=NAME"),
+    refused("sites", "write do=sites=NAME"),
+    refused("leaks", "write do=leaks=NAME"),
     refused("logflags", DEBUG),
     refused("debugflags", DEBUG),
     refused("coredump", DEBUG),
@@ -35,7 +39,7 @@ pub(super) const ROWS: &[Row] = &[
     refused("precrash", REMOVED),
 ];
 
-/// An option of the old agent that is known and rejected with any value.
+/// An option that is known and rejected with any value.
 const fn refused(name: &'static str, why: &'static str) -> Row {
     Row {
         name,

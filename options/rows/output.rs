@@ -111,7 +111,7 @@ pub(super) const ROWS: &[Row] = &[
         values: "OCTAL",
         default: "0600",
         help: "the mode of each file that the agent makes, exactly, whatever the umask is: `0640` lets a group read dumps. \
-               Without it, `histo=` and `metrics=` have 0644 less the umask",
+               Without it, `do=histo` and `metrics=` have 0644 less the umask",
         standing: Standing::Built,
         set: |said, value| {
             let mode = FileMode::parse(value).ok_or("mode must be octal from 0600 to 0666, as in 0640, and nothing executable")?;
@@ -165,12 +165,13 @@ pub(super) const ROWS: &[Row] = &[
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.verbose = on),
     },
+    // For `hprof leaks PID`: the objects, who refers to whom and where the threads stand, without any value, go to the
+    // process that listens on this socket.
     Row {
         name: "graph",
         values: "SOCKET",
         default: "none",
-        help: "when attached: send the objects, who refers to whom and where the threads stand, without any \
-               value, to the process that listens on this socket; `hprof leaks PID` uses it",
+        help: "",
         standing: Standing::Built,
         set: |said, value| {
             if value.is_empty() {
@@ -197,13 +198,13 @@ pub(super) const ROWS: &[Row] = &[
             Ok(())
         },
     },
+    // For `hprof dump PID`: the messages on stderr are also appended to this file, if it exists. With `stream=` or
+    // `graph=`, the JVM's answer then is that the dump has begun, and the file's last line is how it ended.
     Row {
         name: "answer",
         values: "FILE",
         default: "none",
-        help: "when attached: also append the messages on stderr to this file, if it exists; `hprof dump` uses \
-               it. With `stream=` or `graph=`, the JVM's answer then is that the dump has begun, and the file's \
-               last line is how it ended",
+        help: "",
         standing: Standing::Built,
         // It is taken from the text before the options are parsed.
         set: |_, _| Ok(()),

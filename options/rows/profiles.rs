@@ -71,12 +71,13 @@ pub(super) const ROWS: &[Row] = &[
             None => Err("sampling must be a number of bytes below 2g, as in 512k"),
         },
     },
+    // Most live sampled objects to remember; beyond that, every second one is dropped and the others count twice. For
+    // tests: the default is enough for a heap of any size.
     Row {
         name: "maxlive",
         values: "N",
         default: "65536",
-        help: "most live sampled objects to remember; beyond that, every second one is dropped and the others \
-               count twice",
+        help: "",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
             Ok(most @ 16..=MOST_LIVE) => {

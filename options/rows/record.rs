@@ -133,30 +133,31 @@ pub(super) const ROWS: &[Row] = &[
         name: "do",
         values: "dump|histo|sites|leaks",
         default: "dump",
-        help: "what `on=` makes, or a command to an attached agent. `histo`: a sample of the heap, counted in a forked copy; it adds a line of JSON with the \
-               largest classes to the file of `histo=`. `sites`: a report of the allocation sites, in the file of \
-               `sites=`. `leaks`: what keeps the memory; a forked copy sends the objects without values to `hprof leaks`, \
-               whose answer is added to the file of `leaks=`",
+        help: "what `on=` makes, or a command to an attached agent. `histo`: a sample of the heap, counted in a forked \
+               copy; it adds a line of JSON with the largest classes to `java.histo.jsonl`. `sites`: a report of the \
+               allocation sites in `java.sites.txt`; a later one gets a number. `leaks`: what keeps the memory; a forked \
+               copy sends the objects without values to `hprof leaks`, whose answer is added to `java.leaks.txt`, as lines \
+               of JSON where the name ends in `.jsonl`. `do=histo=NAME` and so on name another file, with letters behind \
+               `%` as in `file=`. At 64 MB, a file of lines or answers is renamed to `NAME.1`",
         standing: Standing::Built,
         set: |said, value| {
-            said.does = match value {
-                "dump" => Word::Dump,
+            let (word, name) = match value.split_once('=') {
+                Some((word, name)) => (word, Some(name.to_owned())),
+                None => (value, None),
+            };
+            said.does = match word {
+                "dump" if name.is_none() => Word::Dump,
                 "histo" => Word::Histo,
                 "sites" => Word::Sites,
                 "leaks" => Word::Leaks,
                 _ => return Err(""),
             };
+            if name.as_deref() == Some("") {
+                return Err("");
+            }
+            said.does_to = name;
             Ok(())
         },
-    },
-    Row {
-        name: "histo",
-        values: "NAME",
-        default: "java.histo.jsonl",
-        help: "with `do=histo`: the file of the samples. At 64 MB it is renamed to `NAME.1`. Letters behind `%` as in \
-               `file=`",
-        standing: Standing::Built,
-        set: |said, value| named(&mut said.histo, value),
     },
     Row {
         name: "metrics",
@@ -165,24 +166,13 @@ pub(super) const ROWS: &[Row] = &[
         help: "with `do=histo`: a file that always has the newest sample, as OpenMetrics text, for the textfile collector \
                of a node exporter",
         standing: Standing::Built,
-        set: |said, value| named(&mut said.metrics, value),
-    },
-    Row {
-        name: "sites",
-        values: "NAME",
-        default: "java.sites.txt",
-        help: "with `do=sites`: the file of a report. A later one gets a number. Letters behind `%` as in `file=`",
-        standing: Standing::Built,
-        set: |said, value| named(&mut said.sites, value),
-    },
-    Row {
-        name: "leaks",
-        values: "NAME",
-        default: "java.leaks.txt",
-        help: "with `do=leaks`: the file of the answers, which are lines of JSON if the name ends in `.jsonl`. At 64 MB it \
-               is renamed to `NAME.1`. Letters behind `%` as in `file=`",
-        standing: Standing::Built,
-        set: |said, value| named(&mut said.leaks, value),
+        set: |said, value| {
+            if value.is_empty() {
+                return Err("");
+            }
+            said.metrics = Some(value.to_owned());
+            Ok(())
+        },
     },
     Row {
         name: "hprof",
@@ -213,11 +203,3 @@ pub(super) const ROWS: &[Row] = &[
         },
     },
 ];
-
-fn named(place: &mut Option<String>, value: &str) -> Result<(), &'static str> {
-    if value.is_empty() {
-        return Err("");
-    }
-    *place = Some(value.to_owned());
-    Ok(())
-}

@@ -47,11 +47,9 @@ const OF_THE_JVM: &[&str] = &[
     "format",
     "gc_okay",
     "graph",
-    "histo",
     "hprof",
     "include",
     "interval",
-    "leaks",
     "maxcost",
     "maxlive",
     "maxsize",
@@ -64,14 +62,12 @@ const OF_THE_JVM: &[&str] = &[
     "oom",
     "sampling",
     "signal",
-    "sites",
     "stream",
     "thread",
     "top",
     "within",
     // Other words for what stop= says.
     "engine",
-    "snapshot",
     // Refused with any value.
     "X",
     "coredump",
@@ -82,6 +78,10 @@ const OF_THE_JVM: &[&str] = &[
     "logflags",
     "pause",
     "precrash",
+    "histo",
+    "leaks",
+    "sites",
+    "snapshot",
 ];
 
 /// The words in quotes that follow `start` directly.

@@ -34,7 +34,7 @@ class VirtualThreadsTest {
     static Stream<Arguments> engines() {
         return Stream.of(Arguments.of(Jdks.of(21), "engine=auto", "engine snapshot"),
                 Arguments.of(Jdks.of(25), "engine=auto", "engine snapshot"),
-                Arguments.of(Jdks.of(25), "snapshot=pause", "engine hotspot"));
+                Arguments.of(Jdks.of(25), "stop=always", "engine hotspot"));
     }
 
     @ParameterizedTest

@@ -32,7 +32,7 @@ class LittleRoomTest {
     void anAnalysisEndsBeforeTheJvmDoes() throws IOException {
         Path group = MemoryGroup.make();
         try (Jvm jvm = Jvm.on(Jdks.of(17), folder).switches("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch")
-                .agent("heap=dump,doe=n,on=every=1s,do=leaks,count=100,leaks=leaks.txt,file=a.hprof").through(MemoryGroup.in(group))
+                .agent("heap=dump,doe=n,on=every=1s,count=100,do=leaks=leaks.txt,file=a.hprof").through(MemoryGroup.in(group))
                 .run(MillionObjects.class).ready()) {
             MemoryGroup.leave(group, LEFT_BYTES);
             String refusal = "no dump: hprof leaks would need about \\d+ MiB of memory for \\d+ objects, but only \\d+ MiB are left, .*";

@@ -49,7 +49,7 @@ class MaxPauseTest {
     @ParameterizedTest
     @MethodSource("jdks")
     void boundsHotSpotsDumper(Jdk jdk) {
-        for (String way : List.of("stop=always,", "snapshot=pause,", "engine=portable,")) {
+        for (String way : List.of("stop=always,", "engine=portable,")) {
             try (Jvm jvm = asked(jdk, way + "maxpause=1,", "a")) {
                 mustRefuse(jvm, DUMPER);
             }

@@ -91,7 +91,7 @@ class JarTest {
         Path dump = folder.resolve("a.hprof");
         try (Jvm jvm = started(on(Jdks.of(17)))) {
             for (String options : new String[] {
-                "do=leaks,hprof=" + evil, "do=histo,histo=" + victim, "histo=" + victim, "exec=cat", "net=localhost:1", "force=y",
+                "do=leaks,hprof=" + evil, "do=histo=" + victim, "histo=" + victim, "exec=cat", "net=localhost:1", "force=y",
                 "format=a", "files=1", "answer=" + victim, "stream=" + victim, "file=" + victim, "GZ=1",
             }) {
                 String said = asked(jvm, "jmx " + dump + " " + options);

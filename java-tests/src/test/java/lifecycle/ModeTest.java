@@ -30,7 +30,7 @@ class ModeTest {
     @MethodSource("some")
     void eachFileHasTheModeThatIsSaid(Jdk jdk) {
         // HotSpot's own dumper makes a file of its own first; the text is made of a binary dump.
-        List<String> ways = List.of("file=a.hprof", "file=b.hprof.gz", "file=c.hprof,snapshot=pause", "file=d.txt,format=a");
+        List<String> ways = List.of("file=a.hprof", "file=b.hprof.gz", "file=c.hprof,stop=always", "file=d.txt,format=a");
         for (String way : ways) {
             try (Jvm jvm = masked(jdk, "077").agent("heap=dump,mode=0640," + way).run(Patient.class).ready()) {
                 assertEquals(0, jvm.end(), jvm.err::text);
@@ -50,11 +50,11 @@ class ModeTest {
     @MethodSource("withCommands")
     void whatConditionsAndCommandsCauseHasItToo(Jdk jdk) {
         Jvm watched = masked(jdk, "077")
-                .agent("heap=dump,doe=n,mode=0644,on=every=1s,do=histo,count=1,histo=a.jsonl,metrics=a.prom").run(Patient.class);
+                .agent("heap=dump,doe=n,mode=0644,on=every=1s,count=1,do=histo=a.jsonl,metrics=a.prom").run(Patient.class);
         try (Jvm jvm = watched.ready()) {
             Path dump = folder.resolve("asked.hprof");
             Command.run(Tools.command(), "dump", jvm.pid(), "-o", dump, "--options", "mode=0660").good();
-            jvm.attach("heap=dump,do=leaks,mode=0606,leaks=" + folder.resolve("a.txt") + ",hprof=" + Tools.command()).good();
+            jvm.attach("heap=dump,mode=0606,do=leaks=" + folder.resolve("a.txt") + ",hprof=" + Tools.command()).good();
             new Folder(folder).await("a.prom", Jvm.LIMIT);
             assertEquals(0, jvm.end(), jvm.err::text);
         }

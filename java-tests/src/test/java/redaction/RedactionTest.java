@@ -156,7 +156,7 @@ class RedactionTest {
     @Test
     void samplesHaveNoValues() throws IOException {
         Path metrics = folder.resolve("metrics");
-        String words = "heap=dump,doe=n,on=every=1s,do=histo,top=10000,histo=lines,metrics=" + metrics;
+        String words = "heap=dump,doe=n,on=every=1s,top=10000,do=histo=lines,metrics=" + metrics;
         try (Jvm jvm = ready(launch(Jdks.of(17)).agent(words))) {
             new Folder(folder).await("metrics", Jvm.LIMIT);
             assertEquals(0, jvm.end(), jvm.err::text);

@@ -55,7 +55,7 @@ class SamplesTest {
     @ParameterizedTest
     @MethodSource("setups")
     void aSampleHasTheCountsOfTheJvm(Setup setup) throws IOException {
-        try (Jvm jvm = setup.on(folder).agent("heap=dump,doe=n,on=every=1s,do=histo,top=10,histo=%p.jsonl,metrics=m.prom")
+        try (Jvm jvm = setup.on(folder).agent("heap=dump,doe=n,on=every=1s,top=10,do=histo=%p.jsonl,metrics=m.prom")
                 .run(Leaks.class, "listeners").ready()) {
             if (setup.collector == Collector.ZGC) {
                 refused(jvm);
@@ -100,10 +100,10 @@ class SamplesTest {
     static Stream<Arguments> whatIsFull() {
         return some().stream().flatMap(jdk -> Stream.of(
                 Arguments.of(jdk, "minfree=900t", " must stay free; remove files, or change minfree="),
-                Arguments.of(jdk, "histo=taken", "taken cannot be written: "),
+                Arguments.of(jdk, "do=histo=taken", "taken cannot be written: "),
                 Arguments.of(jdk, "metrics=no/such/folder", "no/such/folder cannot be written: "),
-                Arguments.of(jdk, "histo=link", "link cannot be written: it is a link, behind which no file is written"),
-                Arguments.of(jdk, "histo=/dev/full", "/dev/full cannot be written: it is no file")));
+                Arguments.of(jdk, "do=histo=link", "link cannot be written: it is a link, behind which no file is written"),
+                Arguments.of(jdk, "do=histo=/dev/full", "/dev/full cannot be written: it is no file")));
     }
 
     @Beside
@@ -129,7 +129,7 @@ class SamplesTest {
     @ParameterizedTest
     @MethodSource("some")
     void theCommandSaysWhatKeepsTheMemory(Jdk jdk) throws IOException {
-        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,on=every=1s,do=leaks,count=1,leaks=a.jsonl")
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,on=every=1s,count=1,do=leaks=a.jsonl")
                 .run(Leaks.class, "listeners").ready()) {
             String line = jvm.err.await(1, "an answer", it -> it.contains(" what keeps the memory, by hprof leaks, "), Jvm.LIMIT);
             assertTrue(line.contains("to a.jsonl because of every=1s: "), line);
@@ -147,7 +147,7 @@ class SamplesTest {
     @ParameterizedTest
     @MethodSource("some")
     void eachCauseHasAReportOfSites(Jdk jdk) {
-        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=sites,sampling=0,doe=n,on=every=1s,do=sites,count=2,sites=a.txt")
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=sites,sampling=0,doe=n,on=every=1s,count=2,do=sites=a.txt")
                 .run(Leaks.class, "listeners").ready()) {
             for (String file : List.of("a.txt", "a.1.txt")) {
                 String start = "hprof-rs: wrote " + file + " because of every=1s: ";

@@ -67,7 +67,7 @@ public final class HeapDumper {
      * @throws IOException if the heap cannot be forked, as with ZGC; the message says why
      */
     public static List<ClassCount> histogram() throws IOException {
-        return ClassCount.all(answerOf("heap=dump,do=histo,top=0,histo=", "histo.jsonl"));
+        return ClassCount.all(answerOf("heap=dump,top=0,do=histo=", "histo.jsonl"));
     }
 
     /**
@@ -79,7 +79,7 @@ public final class HeapDumper {
      */
     public static String leaks() throws IOException {
         String command = DumpOptions.plainName(AnalysisCommand.file());
-        String answer = answerOf("heap=dump,do=leaks,verbose=n,hprof=" + command + ",leaks=", "leaks.txt");
+        String answer = answerOf("heap=dump,verbose=n,hprof=" + command + ",do=leaks=", "leaks.txt");
         // The first line says when and why, for a file that has many of them.
         return answer.substring(answer.indexOf('\n') + 1).trim();
     }
