@@ -1,6 +1,6 @@
 //! Combinations of options that are rejected.
 
-use super::{names_binary, OptionError, Said, StopTheWorld, TimesLayout, Word};
+use super::{names_binary, OptionError, Place, Said, StopTheWorld, TimesLayout, Word};
 use format::redaction::Redacted;
 
 /// The combinations that the JDK's agent rejected, in its order and words.
@@ -61,8 +61,8 @@ fn refuse_kept(said: &Said) -> Result<(), OptionError> {
     }
     let other = match said.format {
         Some('a') => "format=a",
-        _ if said.net.is_some() => "net=",
-        _ if said.exec.is_some() => "exec=",
+        _ if matches!(said.place, Some(Place::Net(_))) => "net=",
+        _ if matches!(said.place, Some(Place::Exec(_))) => "exec=",
         _ => return Ok(()),
     };
     Err(OptionError(format!(
@@ -84,7 +84,7 @@ fn refuse_unmade(said: &Said) -> Result<(), OptionError> {
 /// Rejects what a dump that is sent as it is made cannot be.
 fn refuse_stream(said: &Said) -> Result<(), OptionError> {
     let refused = match said.format {
-        _ if said.stream.is_none() => return Ok(()),
+        _ if !matches!(said.place, Some(Place::Stream(_))) => return Ok(()),
         Some('a') => "format=a: a text dump",
         _ if said.options.gzip.is_some() => "gz=: a compressed dump",
         _ => return Ok(()),
@@ -108,7 +108,7 @@ pub(super) fn text_only(said: &Said) -> Option<&'static str> {
 /// Rejects binary output together with something that has no record.
 fn must_be_text(said: &Said, what: &str) -> Result<(), OptionError> {
     if names_binary(said) {
-        let file = said.file.as_deref().unwrap_or_default();
+        let file = said.file().unwrap_or_default();
         return Err(OptionError(format!(
             "file={file},{what}: this name asks for a binary file, but {what} has only a text form; choose another name, or \
              add format=a"

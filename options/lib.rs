@@ -284,11 +284,7 @@ struct Said {
     cpu_times: Option<TimesLayout>,
     cpu_interval_us: Option<u32>,
     format: Option<char>,
-    file: Option<String>,
-    net: Option<Peer>,
-    graph: Option<PathBuf>,
-    stream: Option<PathBuf>,
-    exec: Option<String>,
+    place: Option<Place>,
     on: Option<String>,
     /// `None` if it was not said.
     most_caused: Option<u32>,
@@ -318,11 +314,7 @@ impl Default for Said {
             cpu_times: None,
             cpu_interval_us: None,
             format: None,
-            file: None,
-            net: None,
-            graph: None,
-            stream: None,
-            exec: None,
+            place: None,
             on: None,
             most_caused: None,
             cooldown: COOLDOWN,
@@ -337,9 +329,29 @@ impl Default for Said {
     }
 }
 
+/// Where dumps go, as written: an option string names one place.
+#[derive(Debug)]
+enum Place {
+    File(String),
+    Exec(String),
+    Net(Peer),
+    Graph(PathBuf),
+    Stream(PathBuf),
+}
+
+impl Said {
+    /// The name of the file; `None` if none is named.
+    fn file(&self) -> Option<&str> {
+        match &self.place {
+            Some(Place::File(name)) => Some(name),
+            _ => None,
+        }
+    }
+}
+
 /// Whether the file's name requests binary HPROF.
 fn names_binary(said: &Said) -> bool {
-    let name = said.file.as_deref().unwrap_or_default();
+    let name = said.file().unwrap_or_default();
     name.ends_with(".hprof") || name.ends_with(".hprof.gz")
 }
 

@@ -2,7 +2,8 @@
 
 use super::cross_check::{refuse, text_only};
 use super::{
-    names_binary, Conditions, Cpu, Destination, Does, Format, Leaks, OptionError, Options, Said,
+    names_binary, Conditions, Cpu, Destination, Does, Format, Leaks, OptionError, Options, Place,
+    Said,
 };
 use super::{OnOutOfMemory, Samples, Word, CPU_INTERVAL_US};
 use crate::file_name::FileName;
@@ -22,10 +23,10 @@ pub(super) fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, Opt
     // As in the JDK's agent: without any request, both are made.
     let measures_cpu = said.cpu_samples || said.cpu_times.is_some();
     let is_nothing = !said.heap_dump && !said.heap_sites && !said.options.monitors && !measures_cpu;
-    let is_sent = said.graph.is_some() || said.stream.is_some();
+    let is_sent = matches!(said.place, Some(Place::Graph(_) | Place::Stream(_)));
     let is_named = match said.does {
         Word::Sites => said.does_to.is_some(),
-        _ => said.file.is_some(),
+        _ => said.file().is_some(),
     };
     let heap_dump = said.heap_dump || is_nothing || is_sent;
     let heap_sites = said.heap_sites || is_nothing;
@@ -44,25 +45,25 @@ pub(super) fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, Opt
     } else {
         Format::Text
     };
-    let name = said.file.unwrap_or_else(|| match format {
-        Format::Binary => "java.hprof".to_owned(),
-        Format::Text => "java.hprof.txt".to_owned(),
-    });
-    let gzip = match said.options.gzip {
-        None if said.net.is_none() && said.exec.is_none() && name.ends_with(".gz") => {
-            GzipLevel::new(1)
-        }
-        gzip => gzip,
+    let by_default = match format {
+        Format::Binary => "java.hprof",
+        Format::Text => "java.hprof.txt",
     };
-    // There is one of them at most.
+    let place = said
+        .place
+        .unwrap_or_else(|| Place::File(by_default.to_owned()));
+    let gzip = match (&place, said.options.gzip) {
+        (Place::File(name), None) if name.ends_with(".gz") => GzipLevel::new(1),
+        (_, gzip) => gzip,
+    };
     let oom = oom(on.as_ref(), said.oom, heap_dump)?;
     let least_free = if on.is_some() { MIN_FREE_BYTES } else { 0 };
-    let destination = match (said.net, said.graph, said.stream, said.exec) {
-        (Some(peer), ..) => Destination::Net(peer),
-        (_, Some(socket), ..) => Destination::Graph(socket),
-        (_, _, Some(socket), _) => Destination::Stream(socket),
-        (.., Some(command)) => Destination::Command(pattern("exec", &command)?),
-        (None, None, None, None) => Destination::File(pattern("file", &name)?),
+    let destination = match place {
+        Place::File(name) => Destination::File(pattern("file", &name)?),
+        Place::Exec(command) => Destination::Command(pattern("exec", &command)?),
+        Place::Net(peer) => Destination::Net(peer),
+        Place::Graph(socket) => Destination::Graph(socket),
+        Place::Stream(socket) => Destination::Stream(socket),
     };
     Ok(Options {
         heap_dump,

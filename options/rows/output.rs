@@ -2,6 +2,7 @@
 
 use super::{Row, Said, Standing};
 use crate::values::yes_no;
+use crate::Place;
 use trigger::bytes;
 use writer::{FileMode, GzipLevel, Peer};
 
@@ -18,14 +19,7 @@ pub(super) const ROWS: &[Row] = &[
         help: "name of the file; `java.hprof.txt` if it is text. `%p`: process id, `%t`: time (UTC), `%n`: \
                number of the dump, `%h`: host, `%%`: a percent sign. A named pipe gets each dump as it is made",
         standing: Standing::Built,
-        set: |said, value| {
-            if value.is_empty() {
-                return Err("");
-            }
-            once(said)?;
-            said.file = Some(value.to_owned());
-            Ok(())
-        },
+        set: |said, value| goes_to(said, value, Place::File(value.to_owned())),
     },
     Row {
         name: "exec",
@@ -35,14 +29,7 @@ pub(super) const ROWS: &[Row] = &[
                instead of `file=`. There is a dump if the exit code is 0. Letters behind `%` as in `file=`; no \
                comma",
         standing: Standing::Built,
-        set: |said, value| {
-            if value.is_empty() {
-                return Err("");
-            }
-            once(said)?;
-            said.exec = Some(value.to_owned());
-            Ok(())
-        },
+        set: |said, value| goes_to(said, value, Place::Exec(value.to_owned())),
     },
     Row {
         name: "within",
@@ -66,9 +53,7 @@ pub(super) const ROWS: &[Row] = &[
         standing: Standing::Built,
         set: |said, value| {
             let peer = Peer::parse(value).ok_or("")?;
-            once(said)?;
-            said.net = Some(peer);
-            Ok(())
+            goes_to(said, value, Place::Net(peer))
         },
     },
     Row {
@@ -173,14 +158,7 @@ pub(super) const ROWS: &[Row] = &[
         default: "none",
         help: "",
         standing: Standing::Built,
-        set: |said, value| {
-            if value.is_empty() {
-                return Err("");
-            }
-            once(said)?;
-            said.graph = Some(value.into());
-            Ok(())
-        },
+        set: |said, value| goes_to(said, value, Place::Graph(value.into())),
     },
     Row {
         name: "stream",
@@ -189,14 +167,7 @@ pub(super) const ROWS: &[Row] = &[
         help: "when attached: send the dump to the process that listens on this socket; `hprof dump PID -o -` \
                uses it",
         standing: Standing::Built,
-        set: |said, value| {
-            if value.is_empty() {
-                return Err("");
-            }
-            once(said)?;
-            said.stream = Some(value.into());
-            Ok(())
-        },
+        set: |said, value| goes_to(said, value, Place::Stream(value.into())),
     },
     // For `hprof dump PID`: the messages on stderr are also appended to this file, if it exists. With `stream=` or
     // `graph=`, the JVM's answer then is that the dump has begun, and the file's last line is how it ended.
@@ -211,12 +182,14 @@ pub(super) const ROWS: &[Row] = &[
     },
 ];
 
-/// The output has only one destination.
-fn once(said: &Said) -> Result<(), &'static str> {
-    let sockets = [&said.graph, &said.stream];
-    let is_sent = sockets.into_iter().any(Option::is_some) || said.exec.is_some();
-    if said.file.is_some() || said.net.is_some() || is_sent {
+/// The output has only one destination, which has a name.
+fn goes_to(said: &mut Said, value: &str, place: Place) -> Result<(), &'static str> {
+    if value.is_empty() {
+        return Err("");
+    }
+    if said.place.is_some() {
         return Err("file or net options should only appear once");
     }
+    said.place = Some(place);
     Ok(())
 }
