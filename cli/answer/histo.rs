@@ -1,0 +1,124 @@
+//! The classes with the number and size of their objects.
+
+use std::cmp::Reverse;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+use graph::Heap;
+use reader::{Histogram, HistogramRow};
+use serde::{Serialize, Serializer};
+
+use super::sizes_by::SizesBy;
+use crate::number::{counted, grouped};
+use crate::table::{Side, Table};
+
+/// The classes with objects, largest first. Its fields are those of the JSON, in their order.
+#[derive(Debug, Serialize)]
+pub(crate) struct HistoAnswer {
+    /// Of all objects.
+    bytes: u64,
+    classes: Vec<ClassRow>,
+    damaged: u64,
+    instances: u64,
+    left_out: usize,
+    /// How long the application paused; `None` for a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pause_ms: Option<u64>,
+    sizes: SizesBy,
+}
+
+#[derive(Debug, Serialize)]
+struct ClassRow {
+    bytes: u64,
+    /// Shared, as a hostile file may have one long name in millions of rows.
+    #[serde(serialize_with = "text")]
+    class: Rc<str>,
+    instances: u64,
+}
+
+fn text<S: Serializer>(text: &Rc<str>, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(text)
+}
+
+impl HistoAnswer {
+    /// The first `most` classes.
+    pub(crate) fn of(histogram: Histogram, most: usize, pause_ms: Option<u64>) -> Self {
+        let (bytes, instances) = (histogram.bytes(), histogram.instances());
+        let left_out = histogram.rows.len().saturating_sub(most);
+        let rows = histogram.rows.into_iter().take(most);
+        let classes = rows.map(|row| ClassRow {
+            bytes: row.bytes,
+            class: row.class,
+            instances: row.instances,
+        });
+        Self {
+            bytes,
+            classes: classes.collect(),
+            damaged: histogram.damaged,
+            instances,
+            left_out,
+            pause_ms,
+            sizes: histogram.sizes.into(),
+        }
+    }
+
+    /// As text.
+    pub(crate) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
+        let mut table = Table::new([
+            ("instances", Side::Right),
+            ("bytes", Side::Right),
+            ("class", Side::Left),
+        ]);
+        for row in &self.classes {
+            table.row([
+                grouped(row.instances).into(),
+                grouped(row.bytes).into(),
+                row.class.clone().into(),
+            ]);
+        }
+        let rows = counted((self.classes.len() + self.left_out) as u64, "row");
+        let total = match self.left_out as u64 {
+            0 => format!("total of {rows}"),
+            left_out => format!(
+                "total of {rows}, {} of them not shown; --top 0 prints all",
+                grouped(left_out)
+            ),
+        };
+        table.row([
+            grouped(self.instances).into(),
+            grouped(self.bytes).into(),
+            total.into(),
+        ]);
+        table.print(to)?;
+        writeln!(to, "Sizes by {}.", self.sizes)
+    }
+}
+
+/// The classes of a heap that is in memory, with the sizes of its objects there.
+pub(crate) fn of_heap(heap: &Heap<'_>) -> Histogram {
+    let mut counts = vec![(0_u64, 0_u64); heap.classes() as usize];
+    for object in 0..heap.objects() {
+        if let Some((instances, bytes)) = counts.get_mut(heap.class(object) as usize) {
+            *instances += 1;
+            *bytes = bytes.saturating_add(heap.shallow_bytes(object));
+        }
+    }
+    let row = |(class, (instances, bytes)): (u32, (u64, u64))| HistogramRow {
+        class: heap.class_name(class).into(),
+        instances,
+        bytes,
+    };
+    let counted = (0..)
+        .zip(counts)
+        .filter(|(_, (instances, _))| *instances > 0);
+    let mut rows: Vec<HistogramRow> = counted.map(row).collect();
+    rows.sort_by(|a, b| {
+        let key = |row: &HistogramRow| (Reverse(row.bytes), Reverse(row.instances));
+        key(a).cmp(&key(b)).then_with(|| a.class.cmp(&b.class))
+    });
+    Histogram {
+        rows,
+        sizes: heap.sizes(),
+        damaged: heap.damaged(),
+    }
+}
