@@ -43,7 +43,6 @@ mod memory_watch;
 mod number;
 mod outcome;
 mod path;
-mod path_json;
 mod perf_data;
 mod plain;
 mod pprof;

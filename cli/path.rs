@@ -5,16 +5,11 @@ use std::io::{self, BufWriter, Write};
 use graph::{Heap, Retained, PATH_STEPS};
 use serde_json::{json, Value};
 
-use crate::answer::path;
+use crate::answer::paths::PathsAnswer;
 use crate::dump_file::DumpFile;
-use crate::frame;
 use crate::heap_file::{failure, with_heap, GraphArguments, Loaded};
 use crate::json;
-use crate::number::counted;
 use crate::outcome::{Failure, Verdict};
-use crate::path_json::PathsInJson;
-use crate::plain::plain;
-use crate::sentence::object as words;
 
 /// Prints the shortest path from a root to an object, with the fields on it, and the stack that allocated the object
 ///
@@ -47,41 +42,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     with_heap(&arguments.graph, |heap, retained, file| {
         let all = |most| if most == 0 { usize::MAX } else { most };
         let (most, steps) = (all(arguments.top), all(arguments.steps));
-        let (objects, left_out) = wanted((heap, retained), &arguments.what, most, file)?;
-        let failed = |fault| failure(file, &fault);
-        let paths = heap.paths(&objects, steps).map_err(failed)?;
-        let stacks = heap.stacks();
+        let objects = wanted((heap, retained), &arguments.what, most, file)?;
+        let pause = file.pause_millis();
+        let answer = PathsAnswer::of((heap, retained), objects, steps, pause);
+        let answer = answer.map_err(|fault| failure(file, &fault))?;
         let mut to = BufWriter::new(io::stdout().lock());
         if arguments.json {
-            let answer = PathsInJson {
-                heap,
-                retained,
-                stacks: &stacks,
-                paths: (&objects, &paths),
-                left_out,
-                pause_millis: file.pause_millis(),
-            };
             json::print(&answer, &mut to)?;
-            return Ok(to.flush()?);
-        }
-        for (object, path) in objects.iter().zip(&paths) {
-            let object_words = words(heap, *object);
-            let bytes = counted(retained.bytes(*object), "byte");
-            let Some(path) = path else {
-                writeln!(to, "{object_words}: no root leads to it")?;
-                continue;
-            };
-            let root = path::root_words(path.root, path.is_weak);
-            writeln!(to, "{object_words} retains {bytes} (root: {root})")?;
-            for step in path::steps(heap, path) {
-                writeln!(to, "    {}", step.line())?;
-            }
-            if let Some(trace) = heap.allocation_trace(*object) {
-                writeln!(to, "  allocated:")?;
-                for frame in stacks.frames(trace) {
-                    writeln!(to, "    at {}", plain(&frame::line(frame)))?;
-                }
-            }
+        } else {
+            answer.print(&mut to)?;
         }
         Ok(to.flush()?)
     })
@@ -89,18 +58,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 
 /// What `--json` prints, for a heap that is in memory. Errors: no object is called so; the file cannot be read.
 pub(crate) fn answer(loaded: &Loaded<'_>, what: &str, most: usize) -> Result<Value, Failure> {
-    let (heap, retained) = (&loaded.heap, &loaded.retained);
-    let (objects, left_out) = wanted((heap, retained), what, most, &loaded.file)?;
-    let paths = heap.paths(&objects, PATH_STEPS);
-    let paths = paths.map_err(|fault| failure(&loaded.file, &fault))?;
-    Ok(json!(PathsInJson {
-        heap,
-        retained,
-        stacks: &heap.stacks(),
-        paths: (&objects, &paths),
-        left_out,
-        pause_millis: None,
-    }))
+    let both = (&loaded.heap, &loaded.retained);
+    let objects = wanted(both, what, most, &loaded.file)?;
+    let answer = PathsAnswer::of(both, objects, PATH_STEPS, None);
+    Ok(json!(answer.map_err(|fault| failure(&loaded.file, &fault))?))
 }
 
 /// The object with this id, or the class's largest ones and how many more it has.

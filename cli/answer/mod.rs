@@ -6,6 +6,7 @@ pub(crate) mod histo;
 pub(crate) mod leaks;
 pub(crate) mod object;
 pub(crate) mod path;
+pub(crate) mod paths;
 pub(crate) mod sites;
 pub(crate) mod sizes_by;
 pub(crate) mod threads;
