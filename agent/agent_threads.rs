@@ -4,10 +4,11 @@ use hotspot::sampler::spare_this_thread;
 use jvm::env::Env;
 use jvm::jni::Jni;
 
-/// Starts a thread with this name, which thread dumps and heap dumps show, and runs `body` on it. Live phase only.
+/// Starts a thread with this name, which thread dumps and heap dumps show, and runs `body` on it.
+/// Live phase only.
 ///
-/// Runs Java code, the constructor of `Thread`, so do not call it on a thread that the application may block. The error
-/// says why there is no thread, as the end of a sentence.
+/// Runs Java code, the constructor of `Thread`, so do not call it on a thread that the application
+/// may block. The error is the reason, as the end of a sentence.
 pub(crate) fn start(
     env: &Env,
     jni: &mut Jni<'_>,

@@ -1,8 +1,9 @@
 //! The commands that arrive by attach: what each is answered, and on which thread it is obeyed.
 //!
-//! The JVM serves attach commands on one thread, one after the other: `jcmd`, tools that ask whether it lives. What this
-//! thread waits for, they wait for. Where the client itself takes the dump, at its own speed, a thread of the agent's makes
-//! it. The JVM's thread answers at once, and the file of the answer has the code at its end.
+//! The JVM serves attach commands on one thread, one after the other: `jcmd`, tools that ask
+//! whether it lives. What this thread waits for, they wait for. Where the client itself takes the
+//! dump, at its own speed, a thread of the agent's makes it. The JVM's thread answers at once, and
+//! the file of the answer has the code at its end.
 
 use crate::agent_threads;
 use crate::message::{answer_to, say, tell_client};
@@ -30,7 +31,8 @@ const THREAD_NAME: &str = "HPROF command";
 /// Held while a command is obeyed: one at a time.
 static COMMAND: Mutex<()> = Mutex::new(());
 
-/// `Agent_OnAttach`: each call is a command; `heap=dump,file=…` dumps now. The caller sees the answer.
+/// `Agent_OnAttach`: each call is a command; `heap=dump,file=…` dumps now. The caller sees the
+/// answer.
 pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
     // Before the options are parsed, because their errors belong to the answer, too.
     let file = answer_file(text);
@@ -56,7 +58,7 @@ fn answer_file(text: &str) -> Option<Box<dyn Write>> {
     writer::open_answer(Path::new(path), owner::check)
 }
 
-/// What the command asks for, if it can be asked of an attached agent; else the answer.
+/// The session and the options of a command, if an attached agent can obey it; else the answer.
 fn checked(vm: Vm, text: &str) -> Result<(&'static Session, Options), i32> {
     let options = match options::parse_command(text) {
         Ok(Parsed::Options(options)) => *options,
@@ -131,7 +133,8 @@ fn begin(session: &'static Session, jni: &mut Jni<'_>, options: Options, text: &
     }
 }
 
-/// Obeys a command that has begun, and tells the client the answer. A client that is told nothing waits for the JVM's end.
+/// Obeys a command that has begun, and sends the client the answer. Without an answer the client
+/// waits for the JVM's end.
 fn finish(session: &Session, jni: &mut Jni<'_>, options: &Options) -> i32 {
     let obeyed = catch_unwind(AssertUnwindSafe(|| obey(session, jni, options)));
     let code = obeyed.unwrap_or(NOT_DONE);

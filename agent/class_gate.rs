@@ -1,9 +1,9 @@
 //! The class gate: delays threads that have just linked a class, for the moments before a fork.
 //!
-//! A class that is linked between the catalogue and the fork has objects that the dump cannot explain. An application
-//! that loads classes all the time would never be dumped. `ClassPrepare` is called after a class is linked and before
-//! it has instances, on the thread that needs it. A thread that waits there is in native code, where it delays no
-//! safepoint.
+//! A class that is linked between the catalogue and the fork has objects that the dump cannot
+//! explain. An application that loads classes all the time would never be dumped. `ClassPrepare` is
+//! called after a class is linked and before it has instances, on the thread that needs it. A
+//! thread that waits there is in native code, where it delays no safepoint.
 
 use parking_lot::{Condvar, Mutex};
 use std::thread::{self, ThreadId};
@@ -37,8 +37,8 @@ impl ClassGate {
         }
     }
 
-    /// Closes the gate. The caller must not run Java code until the gate is open again. Only one dump at a time may
-    /// close it.
+    /// Closes the gate. The caller must not run Java code until the gate is open again. Only one
+    /// dump at a time may close it.
     pub(crate) fn close(&self) -> ClosedGate<'_> {
         *self.closed_by.lock() = Some(thread::current().id());
         ClosedGate(self)
@@ -103,8 +103,8 @@ mod tests {
                 gate.pass();
                 tell.send(()).expect("heard");
             });
-            // Each successful notification shows that a thread was waiting at the gate. It wakes up, finds the gate
-            // closed, and waits again.
+            // Each successful notification shows that a thread was waiting at the gate. It wakes
+            // up, finds the gate closed, and waits again.
             for _ in 0..3 {
                 while !gate.holds_one() {
                     assert!(told.try_recv().is_err(), "a closed gate was passed");

@@ -1,4 +1,5 @@
-//! Tells who waits for a dump how far it is, because what threads hold in their frames is safe before the file is written.
+//! Tells who waits for a dump how far it is, because what threads hold in their frames is safe
+//! before the file is written.
 
 use std::cell::RefCell;
 
@@ -11,14 +12,14 @@ pub(crate) enum Step {
     Copied,
 }
 
-/// What is called with each step.
+/// The receiver of the steps.
 type Listener = Box<dyn Fn(Step)>;
 
 thread_local! {
     static LISTENER: RefCell<Option<Listener>> = const { RefCell::new(None) };
 }
 
-/// While `body` runs, `listener` hears of the dumps that this thread makes.
+/// While `body` runs, `listener` is called with the steps of the dumps that this thread makes.
 pub(crate) fn listening(listener: impl Fn(Step) + 'static, body: impl FnOnce()) {
     LISTENER.set(Some(Box::new(listener)));
     body();
@@ -30,7 +31,8 @@ pub(crate) fn is_awaited() -> bool {
     LISTENER.with_borrow(Option::is_some)
 }
 
-/// The dump that this thread makes has come to this step. It may say so more than once.
+/// The dump that this thread makes has come to this step. It may be called more than once for a
+/// step.
 pub(crate) fn tell(step: Step) {
     LISTENER.with_borrow(|listener| {
         if let Some(listener) = listener {

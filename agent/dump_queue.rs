@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 /// Name of the agent's thread in thread dumps and in the heap dump itself.
 const THREAD_NAME: &str = "HPROF heap dump";
-/// Most requests that wait while a dump is made, so that signals sent in a loop do not delay the JVM's exit.
+/// Most requests that wait while a dump is made, so that signals sent in a loop do not delay the
+/// JVM's exit.
 pub(crate) const MOST_WAITING: u32 = 3;
 /// Time between two checks whether the awaited dump makes progress.
 const LOOK: Duration = Duration::from_millis(250);
@@ -41,7 +42,7 @@ pub(crate) enum Request {
     Signal { turned_away: u32 },
     /// The dump of an OutOfMemoryError.
     Error(Thrown),
-    /// A dump that a condition has caused, as it says.
+    /// A dump that a condition has caused, with its words.
     Cause(String),
 }
 
@@ -75,7 +76,8 @@ impl State {
             || matches!(self.error, ErrorDump::Wanted(_))
     }
 
-    /// Whether this error asks for a dump. Not while one is made for another error: it has the frames of both.
+    /// Whether this error asks for a dump. Not while one is made for another error: it has the
+    /// frames of both.
     fn is_new(&self, error: &Thrown) -> bool {
         let mut before = self.thrown.iter();
         matches!(self.error, ErrorDump::None | ErrorDump::Copied)
@@ -91,11 +93,11 @@ pub(crate) struct DumpQueue {
 }
 
 impl DumpQueue {
-    /// Starts the thread that calls `serve` for each request. At VMInit, before the application runs, because starting
-    /// a thread runs Java code that the signal thread could block on.
+    /// Starts the thread that calls `serve` for each request. At VMInit, before the application
+    /// runs, because starting a thread runs Java code that the signal thread could block on.
     ///
-    /// `let_go` is called when the dump of an error no longer needs the threads that threw it, and says whether they go on
-    /// now; otherwise they wait until the dump is made.
+    /// `let_go` is called when the dump of an error no longer needs the threads that threw it, and
+    /// returns whether they go on now; otherwise they wait until the dump is made.
     pub(crate) fn start(
         &'static self,
         env: &Env,
@@ -149,12 +151,14 @@ impl DumpQueue {
         true
     }
 
-    /// Requests the dump of an OutOfMemoryError and waits until it has what this thread's frames hold, but not until it is
-    /// written, because the heap stays full as long. Returns at once if it was made before. Any thread except the agent's.
+    /// Requests the dump of an OutOfMemoryError and waits until it has what this thread's frames
+    /// hold, but not until it is written, because the heap stays full as long. Returns at once if
+    /// it was made before. Any thread except the agent's.
     ///
-    /// Other threads that throw meanwhile wait, too, because the second one may have the frames that hold the leak. A
-    /// thread that throws may hold a lock that the dump needs. So it continues if the dump shows no life for
-    /// [`ending::SILENCE_LIMIT`], or if another dump has been in the way for so long.
+    /// Other threads that throw meanwhile wait, too, because the second one may have the frames
+    /// that hold the leak. A thread that throws may hold a lock that the dump needs. So it
+    /// continues if the dump shows no life for [`ending::SILENCE_LIMIT`], or if another dump has
+    /// been in the way for so long.
     pub(crate) fn request_for_error(&self, thrown: &Thrown) {
         let mut state = self.state.lock();
         if !state.served {
@@ -248,7 +252,8 @@ impl DumpQueue {
         self.changed.notify_all();
     }
 
-    /// Waits until the JVM tells of an OutOfMemoryError, if it has not done so before. At the JVM's end.
+    /// Waits until the JVM reports an OutOfMemoryError, if it has not done so before. At the JVM's
+    /// end.
     pub(crate) fn await_error(&self, limit: Duration) {
         let began = Instant::now();
         let mut state = self.state.lock();
@@ -261,8 +266,8 @@ impl DumpQueue {
         }
     }
 
-    /// Waits until all requests are done, and ends the thread. Called at the JVM's end. Gives up when a dump shows no
-    /// life for `limit`.
+    /// Waits until all requests are done, and ends the thread. Called at the JVM's end. Gives up
+    /// when a dump shows no life for `limit`.
     pub(crate) fn close(&self, limit: Duration) {
         let mut state = self.state.lock();
         state.closed = true;

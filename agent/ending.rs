@@ -1,14 +1,15 @@
 //! The JVM's end, and signs of life: how long to wait for a running dump.
 //!
-//! While the JVM runs, a dump may wait for a slow disk as long as `timeout` allows. Once the JVM is shutting down, its
-//! user waits, too. So whatever waits for a dump then gives it up after [`SILENCE_LIMIT`] without a sign of life.
+//! While the JVM runs, a dump may wait for a slow disk as long as `timeout` allows. Once the JVM is
+//! shutting down, its user waits, too. So whatever waits for a dump then gives it up after
+//! [`SILENCE_LIMIT`] without a sign of life.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// How long a dump may show no life while something is blocked on it: the JVM's end, or a thread that threw an
-/// OutOfMemoryError.
+/// How long a dump may show no life while something is blocked on it: the JVM's end, or a thread
+/// that threw an OutOfMemoryError.
 pub(crate) const SILENCE_LIMIT: Duration = Duration::from_secs(10);
 
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);

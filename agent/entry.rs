@@ -1,5 +1,5 @@
-//! The functions that the JVM looks up in the library: three by JVMTI, "Start-Up" and "Shutdown", and a native method of
-//! the jar (`java/`).
+//! The functions that the JVM finds in the library by name: three by JVMTI, "Start-Up" and
+//! "Shutdown", and a native method of the jar (`java/`).
 #![allow(unsafe_code)]
 
 use crate::attached;
@@ -25,7 +25,8 @@ pub(crate) unsafe extern "system" fn Agent_OnLoad(
     net(JNI_ERR, || session::load(vm, &options))
 }
 
-/// Called by the JVM on one of its threads each time the library is attached. 0: the command succeeded.
+/// Called by the JVM on one of its threads each time the library is attached. 0: the command
+/// succeeded.
 ///
 /// # Safety
 /// Called only by the JVM, with the arguments that the specification gives.
@@ -47,8 +48,8 @@ pub(crate) unsafe extern "system" fn Agent_OnAttach(
     })
 }
 
-/// `static native int obey(byte[] options)` of the jar's class `hprofrs.Agent`: a command, as for [`Agent_OnAttach`], with
-/// the same answer. The options are UTF-8.
+/// `static native int obey(byte[] options)` of the jar's class `hprofrs.Agent`: a command, as for
+/// [`Agent_OnAttach`], with the same answer. The options are UTF-8.
 ///
 /// # Safety
 /// Called only by the JVM, on an attached thread.
@@ -69,7 +70,8 @@ pub(crate) unsafe extern "system" fn Java_hprofrs_Agent_obey(
     })
 }
 
-/// Called by the JVM before it unloads the library. Nothing is left to do: all was done at VM death.
+/// Called by the JVM before it unloads the library. Nothing is left to do: all was done at VM
+/// death.
 ///
 /// # Safety
 /// Called only by the JVM.

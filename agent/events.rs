@@ -1,5 +1,6 @@
-//! What the JVM tells, handed to whom it concerns. Between dumps the agent keeps counts and little else: a tag or a weak reference per
-//! class would cost every garbage collection a little, on 8 and 11 inside the pause.
+//! The JVM's events, passed to the part that they concern. Between dumps the agent keeps counts and
+//! little else: a tag or a weak reference per class would cost every garbage collection a little,
+//! on 8 and 11 inside the pause.
 
 use crate::class_gate::CLASS_GATE;
 use crate::gate::Inside;
@@ -104,12 +105,14 @@ impl Listener for Session {
         CLASS_GATE.pass();
     }
 
-    /// Leaves the request for the agent's own thread: were the dump made here, a SIGTERM would wait for it.
+    /// Leaves the request for the agent's own thread: were the dump made here, a SIGTERM would wait
+    /// for it.
     fn data_dump_request(&self) {
         self.dump_queue.request();
     }
 
-    /// Asks for a dump at the first one, and waits until it has what the frames of this thread hold, as that may be the leak.
+    /// Asks for a dump at the first one, and waits until it has what the frames of this thread
+    /// hold, as that may be the leak.
     fn resource_exhausted(&self, jni: &Jni<'_>, kind: ResourceKind, what: &str) {
         // A thread that makes a dump itself would wait for its own end.
         if self.options.oom == OnOutOfMemory::Nothing || heap::is_dumping_here() {

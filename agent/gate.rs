@@ -36,7 +36,8 @@ impl Gate {
         }
     }
 
-    /// Admits no more callbacks, and waits for those in progress. Must not be called inside a callback.
+    /// Admits no more callbacks, and waits for those in progress. Must not be called inside a
+    /// callback.
     pub(crate) fn close(&self) {
         let mut waiting = self.waiting.lock();
         self.state.fetch_or(CLOSED, Ordering::AcqRel);

@@ -1,5 +1,6 @@
-//! JVMs that have the agent from an environment variable alone and run no application: tools of the JDK and `java
-//! -version`. The agent stays out of them, as nobody wants their dumps, and their output is for others.
+//! JVMs that have the agent from an environment variable alone and run no application: tools of the
+//! JDK and `java -version`. The agent stays out of them, as nobody wants their dumps, and their
+//! output is for others.
 
 use jvm::env::{Env, Vm};
 use std::ffi::CStr;
@@ -8,14 +9,15 @@ use std::ffi::CStr;
 const VARIABLES: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 /// What loads an agent.
 const SWITCHES: [&str; 3] = ["-agentpath:", "-agentlib:", "-Xrun"];
-/// What the JDK's launchers say that they are.
+/// The names that the JDK's launchers state.
 const LAUNCHER: &[u8] = b"SUN_STANDARD";
-/// What the names of the JDK's own modules begin with.
+/// The prefix of the JDK's own modules.
 const MODULES: [&str; 2] = ["jdk.", "java."];
-/// What the main classes of the tools of JDK 8 begin with, which has no modules.
+/// The prefix of the main classes of the tools of JDK 8, which has no modules.
 const TOOLS_OF_8: [&str; 3] = ["sun.", "com.sun.tools.", "com.sun.java.util.jar.pack."];
 
-/// Whether the agent has no place in this JVM, to which it comes with these options. In `Agent_OnLoad`.
+/// Whether the agent has no place in this JVM, to which it comes with these options. In
+/// `Agent_OnLoad`.
 pub(crate) fn stays_out(vm: Vm, options: &str) -> bool {
     let values = VARIABLES.iter().filter_map(|name| std::env::var(name).ok());
     let mut inherited = values.filter(|value| is_from(value, options));
@@ -30,7 +32,7 @@ fn is_from(value: &str, options: &str) -> bool {
     value.contains(options) && SWITCHES.iter().any(|switch| value.contains(switch))
 }
 
-/// What a JVM was started for, as its launcher tells.
+/// The program that the JVM was started for, by its launcher's properties.
 #[derive(Debug, Default)]
 struct Started {
     launcher: Vec<u8>,
@@ -51,7 +53,8 @@ impl Started {
         }
     }
 
-    /// Whether it runs a program of the JDK, or none at all. A JVM that another program makes has no launcher of the JDK's.
+    /// Whether it runs a program of the JDK, or none at all. A JVM that another program makes has
+    /// no launcher of the JDK's.
     fn is_no_application(&self) -> bool {
         let begins = |text: &str, with: &[&str]| with.iter().any(|start| text.starts_with(start));
         self.launcher == LAUNCHER

@@ -1,7 +1,8 @@
-//! OutOfMemoryErrors that Java code throws: the JVM tells of its own alone.
+//! OutOfMemoryErrors that Java code throws: the JVM reports only its own.
 //!
-//! The constructors of `java.lang.OutOfMemoryError` are rewritten to report the new error; those of its subclasses call
-//! them. The JVM runs none for the errors of its own heap, which it makes when it starts. So nothing else is slower.
+//! The constructors of `java.lang.OutOfMemoryError` are rewritten to report the new error; those of
+//! its subclasses call them. The JVM runs none for the errors of its own heap, which it makes when
+//! it starts. So nothing else is slower.
 
 use bytecode::{rewrite, ClassFile, Plan, TrackerNames};
 use hotspot::flags;
@@ -20,17 +21,18 @@ use std::time::{Duration, Instant};
 /// The class whose constructors are rewritten.
 const CLASS: &[u8] = b"java/lang/OutOfMemoryError";
 const SIGNATURE: &[u8] = b"Ljava/lang/OutOfMemoryError;";
-/// What the JDK says when a file cannot be mapped. It then collects garbage and tries again.
+/// The JDK's message when a file cannot be mapped. It then collects garbage and tries again.
 const RETRIED: &str = "Map failed";
 /// A second failure this soon is that of the second attempt, or of another file.
 const RETRY: Duration = Duration::from_secs(60);
-/// Longest message that is told.
+/// Longest message that is printed.
 const MOST_LETTERS: usize = 300;
 
 /// Why Java code may throw unheard.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NoJavaErrors {
-    /// The JVM writes what it has loaded to a cache, and crashes or writes nothing if this class was rewritten.
+    /// The JVM writes what it has loaded to a cache, and crashes or writes nothing if this class
+    /// was rewritten.
     Training,
     /// The JVM refuses to rewrite the class.
     Refused(JvmtiError),
@@ -61,9 +63,11 @@ impl JavaErrors {
         RETRANSFORM_ANY_CLASS,
     ];
 
-    /// Rewrites the class. At `VMInit`, after profiles have started; `hooks` is whether they see all class files.
+    /// Rewrites the class. At `VMInit`, after profiles have started; `hooks` is whether they see
+    /// all class files.
     ///
-    /// Otherwise the hook is on for this one class alone, so that others may come from the archive of the JVM.
+    /// Otherwise the hook is on for this one class alone, so that others may come from the archive
+    /// of the JVM.
     pub(crate) fn start(
         &self,
         env: &Env,
@@ -143,7 +147,7 @@ pub(crate) struct JavaError {
 }
 
 impl JavaError {
-    /// `None` if the JVM does not tell, or if nothing has failed for good.
+    /// `None` if the JVM does not report it, or if nothing has failed for good.
     pub(crate) fn of(env: &Env, jni: &Jni<'_>, error: &Object<'_>) -> Option<Self> {
         let class = jni.class_of(error)?;
         let signature = env.class_signature(&class).ok()?;

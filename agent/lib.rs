@@ -1,13 +1,15 @@
-//! The agent: the library that a JVM loads with `-agentpath:libhprof_rs.so=heap=dump,file=out.hprof`.
+//! The agent: the library that a JVM loads with
+//! `-agentpath:libhprof_rs.so=heap=dump,file=out.hprof`.
 //!
-//! The JVM enters through [`entry`], which calls [`session`]. The session parses `options`, registers callbacks
-//! through the fence `jvm`, and calls [`heap`] for dumps and [`profile`] for reports. [`events`] handles the JVM's
-//! events, [`life_cycle`] its start and end.
+//! The JVM enters through [`entry`], which calls [`session`]. The session parses `options`,
+//! registers callbacks through the fence `jvm`, and calls [`heap`] for dumps and [`profile`] for
+//! reports. [`events`] handles the JVM's events, [`life_cycle`] its start and end.
 //!
-//! Data path: JVM event → `jvm` → [`gate`] → [`events`] → [`profile`] → `tables`; dump request → [`dump_queue`] →
-//! `heap` → `writer`.
+//! Data path: JVM event → `jvm` → [`gate`] → [`events`] → [`profile`] → `tables`; dump request →
+//! [`dump_queue`] → `heap` → `writer`.
 //!
-//! Imports point down: the files of this folder, then `net`, `heap`, `profile`; `tests/tidy/walls.rs` checks it.
+//! Imports point down: the files of this folder, then `net`, `heap`, `profile`;
+//! `tests/tidy/walls.rs` checks it.
 
 mod agent_threads;
 mod attached;

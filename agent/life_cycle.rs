@@ -20,17 +20,18 @@ use jvm::tracker::Natives;
 use options::OnOutOfMemory;
 use std::time::Duration;
 
-/// How long the JVM's end waits for an OutOfMemoryError whose command may have asked for it. The thread that threw it
-/// needs a turn on a processor.
+/// How long the JVM's end waits for an OutOfMemoryError whose command may have asked for it. The
+/// thread that threw it needs a turn on a processor.
 const LATE_ERROR: Duration = Duration::from_secs(1);
 
-/// `VMInit`: makes the objects that dumps need while the heap has room, switches events on, and counts what exists
-/// already.
+/// `VMInit`: makes the objects that dumps need while the heap has room, switches events on, and
+/// counts what exists already.
 pub(crate) fn vm_init(session: &'static Session, jni: &mut Jni<'_>) {
     // With a socket, a heap dump can be requested in any session.
     let is_forked = session.options.heap_dump || session.options.on.is_some();
     if is_forked || session.net.is_some() {
-        // If there is no memory for a local frame, there is none for objects: each dump makes them then.
+        // If there is no memory for a local frame, there is none for objects: each dump makes them
+        // then.
         let _ = jni.with_frame(|jni| heap::prepare(&session.env, jni, &session.options));
     }
     if session.options.dump_on_signal {
@@ -119,8 +120,9 @@ impl Drop for Ended {
     }
 }
 
-/// The process ends by `exit(3)`. If the JVM has not announced its end, nothing else waits for a running dump or
-/// reports that there is none. That happens when the heap is too full for the last thread's object.
+/// The process ends by `exit(3)`. If the JVM has not announced its end, nothing else waits for a
+/// running dump or reports that there is none. That happens when the heap is too full for the last
+/// thread's object.
 fn process_ends(session: &Session) {
     let _ended = Ended;
     if ending::has_begun() {
@@ -134,8 +136,8 @@ fn process_ends(session: &Session) {
     }
 }
 
-/// Whether an OutOfMemoryError has perhaps ended the JVM before HotSpot tells of it: HotSpot runs the command of
-/// `-XX:OnOutOfMemoryError` first, and what asks for the end is a signal.
+/// Whether an OutOfMemoryError has perhaps ended the JVM before HotSpot reports it: HotSpot runs
+/// the command of `-XX:OnOutOfMemoryError` first, and the request to end is a signal.
 fn may_error_follow(session: &Session, jni: &Jni<'_>) -> bool {
     let env = &session.env;
     let is_signal = || {

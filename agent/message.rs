@@ -11,15 +11,18 @@ thread_local! {
     static ANSWER: RefCell<Option<Answer>> = const { RefCell::new(None) };
 }
 
-/// Sends this thread's lines to a file, too, for the client that issued the command; `None` ends that.
+/// Sends this thread's lines to a file, too, for the client that issued the command; `None` ends
+/// that.
 pub(crate) fn answer_to(file: Option<Answer>) {
     // An ending thread has no client.
     let _ = ANSWER.try_with(|answer| answer.replace(file));
 }
 
-/// Writes one line, prefixed with `hprof-rs: `. Any thread, but not in the callbacks of a heap walk.
+/// Writes one line, prefixed with `hprof-rs: `. Any thread, but not in the callbacks of a heap
+/// walk.
 ///
-/// A line that cannot be written is lost: stderr may be closed, and the application must not be affected.
+/// A line that cannot be written is lost: stderr may be closed, and the application must not be
+/// affected.
 pub(crate) fn say(text: &str) {
     // A single write, so that lines of other threads do not interleave with it.
     let line = format!("hprof-rs: {text}\n");

@@ -1,4 +1,4 @@
-//! What the JVM says about a method: names, source, lines.
+//! The facts about a method: names, source, lines.
 
 use jvm::env::Env;
 use jvm::jni::Jni;
@@ -23,8 +23,8 @@ pub(crate) struct MethodFacts {
 }
 
 impl MethodFacts {
-    /// What the JVM says about a method, and its class; `None` if the class is unloaded. Without `line_numbers` every
-    /// line is unknown.
+    /// The facts about a method, and its class; `None` if the class is unloaded. Without
+    /// `line_numbers` every line is unknown.
     pub(crate) fn ask<'f>(
         env: &Env,
         jni: &Jni<'f>,
@@ -37,8 +37,8 @@ impl MethodFacts {
         let source = env
             .source_file_name(&class)
             .unwrap_or_else(|_| UNKNOWN_SOURCE.to_vec());
-        // An error means that the class file has no lines, or that the JVM does not report them. Both count as
-        // "unknown".
+        // An error means that the class file has no lines, or that the JVM does not report them.
+        // Both count as "unknown".
         let line_starts = if line_numbers {
             env.line_starts(method).unwrap_or_default()
         } else {

@@ -1,4 +1,5 @@
-//! What one dump or report shall be. The options say how all of them are made; an order is made of them for one.
+//! What one dump or report shall be. The options say how all of them are made; an order is made of
+//! them for one.
 
 use crate::receiver::is_fifo;
 use options::file_name::{FileName, Naming};
@@ -20,9 +21,11 @@ pub(crate) struct Order<'o> {
     pub(crate) because: Option<&'o str>,
     /// Least share of a reported row.
     pub(crate) cutoff: f64,
-    /// Whether the file gets exactly its name, or there is none: for a command, whose user takes it from there.
+    /// Whether the file gets exactly its name, or there is none: for a command, whose user takes it
+    /// from there.
     pub(crate) is_exact: bool,
-    /// Whether it is the last one, at the JVM's end: no application thread is left that a pause would delay.
+    /// Whether it is the last one, at the JVM's end: no application thread is left that a pause
+    /// would delay.
     pub(crate) is_last: bool,
 }
 
@@ -140,7 +143,8 @@ impl<'o> Place<'o> {
         matches!(self, Self::Stream(_) | Self::Pipe(_) | Self::Command(_))
     }
 
-    /// Whether somebody takes dumps as they are made, or the graph, with a limit of time for each wait.
+    /// Whether somebody takes dumps as they are made, or the graph, with a limit of time for each
+    /// wait.
     pub(crate) fn has_reader(&self) -> bool {
         self.is_stream() || self.is_graph()
     }

@@ -1,4 +1,4 @@
-//! Switches of HotSpot that do not go well with the agent: it tells of them at the start.
+//! Switches of HotSpot that do not go well with the agent: it warns of them at the start.
 
 use crate::message::say;
 use hotspot::flags;
@@ -22,7 +22,8 @@ pub(crate) fn tell() {
     }
 }
 
-/// Whether HotSpot runs a command at an OutOfMemoryError, which it does before it tells the agent.
+/// Whether HotSpot runs a command at an OutOfMemoryError, which it does before it informs the
+/// agent.
 pub(crate) fn has_command_at_error() -> bool {
     flags::text("OnOutOfMemoryError").is_some_and(|command| !command.is_empty())
 }

@@ -39,8 +39,8 @@ const OUT_OF_MEMORY_STATUS: i32 = 3;
 
 static SESSION: OnceLock<Session> = OnceLock::new();
 
-/// One JVM's life under the agent, from `Agent_OnLoad` to its end. Never dropped, because callbacks may come
-/// late.
+/// One JVM's life under the agent, from `Agent_OnLoad` to its end. Never dropped, because callbacks
+/// may come late.
 #[derive(Debug)]
 pub(crate) struct Session {
     /// The JVM.
@@ -55,7 +55,7 @@ pub(crate) struct Session {
     pub(crate) gate: Gate,
     /// The event counts.
     pub(crate) census: Census,
-    /// What is measured between dumps.
+    /// The measurements between dumps.
     pub(crate) profiles: Profiles,
     /// Dumps requested by signals and OutOfMemoryErrors.
     pub(crate) dump_queue: DumpQueue,
@@ -207,7 +207,7 @@ impl Session {
         }
     }
 
-    /// Makes what `do=` says. Otherwise like [`Session::dump`].
+    /// Makes the product of `do=`. Otherwise like [`Session::dump`].
     pub(crate) fn make(&self, jni: &mut Jni<'_>, order: &Order<'_>) -> bool {
         match &order.options.does {
             Does::Dump => self.dump(jni, order),
@@ -243,13 +243,15 @@ impl Session {
         })
     }
 
-    /// Whether there is a destination. Not if the connection failed at startup, which was reported then.
+    /// Whether there is a destination. Not if the connection failed at startup, which was reported
+    /// then.
     pub(crate) fn has_outlet(&self) -> bool {
         let destination = &self.options.destination;
         self.net.is_some() || matches!(destination, Destination::File(_) | Destination::Command(_))
     }
 
-    /// The way to the place of a dump or report; `None`, with a line on stderr, if there is no connection.
+    /// The way to the place of a dump or report; `None`, with a line on stderr, if there is no
+    /// connection.
     fn outlet(&self, order: &Order<'_>) -> Option<Box<dyn Outlet>> {
         let options = order.options;
         match (&order.place, &self.net) {
@@ -394,7 +396,8 @@ fn start(vm: Vm, options: Options) -> Result<(), JvmtiError> {
     session.env.notify(VM_DEATH, true)
 }
 
-/// At the first command in a JVM started without the agent: makes the JVM's end wait for running dumps.
+/// At the first command in a JVM started without the agent: makes the JVM's end wait for running
+/// dumps.
 pub(crate) fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiError> {
     if Session::get().is_some() {
         return Ok(());

@@ -7,7 +7,7 @@ use jvm::event::ResourceKind;
 /// Who throws it. Each of them gets one dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Thrower {
-    /// The JVM, which tells the agent before.
+    /// The JVM, which informs the agent before.
     Jvm,
     /// Java code.
     Java,
@@ -17,14 +17,15 @@ pub(crate) enum Thrower {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Thrown {
     pub(crate) by: Thrower,
-    /// What it says as a line for the user.
+    /// The error as a line for the user.
     pub(crate) line: String,
-    /// Its message. The JVM also runs the constructor of some errors that it has told of: their messages are the same.
+    /// Its message. The JVM also runs the constructor of some errors that it has reported: their
+    /// messages are the same.
     message: String,
 }
 
 impl Thrown {
-    /// One that the JVM tells of.
+    /// One that the JVM reports.
     pub(crate) fn by_jvm(kind: ResourceKind, message: &str) -> Self {
         let resource = match kind {
             ResourceKind::Heap => "the Java heap",
@@ -52,8 +53,8 @@ impl Thrown {
         self.message == other.message
     }
 
-    /// Why a dump is made, as the dump tells it. With redaction it leaves out the message, which may be a value of the
-    /// application's.
+    /// The reason for a dump, as the dump states it. With redaction it leaves out the message,
+    /// which may be a value of the application's.
     pub(crate) fn cause(&self, redaction: &Redaction) -> String {
         let kind = self.line.split(": ").next();
         let told = kind.filter(|_| !redaction.is_nothing());

@@ -33,7 +33,7 @@ pub struct Samples {
     pub lines: FileName,
     /// The file that has the newest one as OpenMetrics text.
     pub metrics: Option<FileName>,
-    /// How many classes each tells.
+    /// Classes listed per sample.
     pub top: usize,
 }
 

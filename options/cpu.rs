@@ -3,8 +3,8 @@
 /// How CPU use is measured: by samples, by timing calls, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cpu {
-    /// Microseconds of a thread's CPU time between two samples of its stack; more than 0. `None` for no
-    /// samples.
+    /// Microseconds of a thread's CPU time between two samples of its stack; more than 0. `None`
+    /// for no samples.
     pub samples_us: Option<u32>,
     /// The layout for reporting the times of all calls; `None` if calls are not timed.
     pub times: Option<TimesLayout>,

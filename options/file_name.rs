@@ -67,12 +67,13 @@ pub struct UsedNames {
     paths: Option<HashSet<PathBuf>>,
     /// When the agent was loaded into this process.
     since: Option<SystemTime>,
-    /// Whether the user knows that another file has the first choice.
+    /// Whether the user knows that the first choice is taken.
     is_told: bool,
 }
 
 impl UsedNames {
-    /// The agent is loaded: from now on, files written by other processes are not replaced. Only the first call counts.
+    /// The agent is loaded: from now on, files written by other processes are not replaced. Only
+    /// the first call counts.
     pub fn begin(&mut self) {
         self.since.get_or_insert_with(SystemTime::now);
     }
@@ -91,13 +92,13 @@ impl UsedNames {
     }
 }
 
-/// What becomes of files that have the name of a dump.
+/// How files that already have the dump's name are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {
     /// They stay, and the dump takes a free name beside them.
     Beside,
-    /// The same, but those from before the agent was loaded are replaced. A file that another process has written since
-    /// then is its dump.
+    /// The same, but those from before the agent was loaded are replaced. A file that another
+    /// process has written since then is its dump.
     ReplaceOlder,
     /// The dump gets exactly its name, or there is none.
     Exact(Existing),
@@ -108,9 +109,9 @@ pub enum Naming {
 pub struct Chosen {
     /// The path.
     pub path: PathBuf,
-    /// What becomes of a file that gets this name meanwhile.
+    /// How a file that gets this name meanwhile is treated.
     pub existing: Existing,
-    /// The file from before this JVM that has the first choice; told once.
+    /// The file from before this JVM that holds the first choice; reported once.
     pub taken: Option<PathBuf>,
 }
 
@@ -123,7 +124,7 @@ pub static USED_NAMES: Mutex<UsedNames> = Mutex::new(UsedNames {
 });
 
 impl FileName {
-    /// Parses a pattern. The error says what is wrong with it.
+    /// Parses a pattern. The error is what is wrong with it.
     pub fn parse(pattern: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut text = String::new();
@@ -162,7 +163,7 @@ impl FileName {
         PathBuf::from(self.expand(&Facts::of_dump(1)))
     }
 
-    /// The folder of the dumps; `None` if the pattern does not say before they are made.
+    /// The folder of the dumps; `None` if it is known only when they are made.
     pub fn folder(&self) -> Option<PathBuf> {
         let (first, later) = self.0.split_first()?;
         let Part::Text(start) = first else {
@@ -176,8 +177,8 @@ impl FileName {
         Some(PathBuf::from(if folder.is_empty() { "/" } else { folder }))
     }
 
-    /// Whether a file of this name, in the folder, may be a dump of this pattern: on this host, of any process, of any
-    /// number.
+    /// Whether a file of this name, in the folder, may be a dump of this pattern: on this host, of
+    /// any process, of any number.
     pub fn fits(&self, file: &str) -> bool {
         let mut parts = self.0.clone();
         if let Some(Part::Text(start)) = parts.first_mut() {
@@ -220,7 +221,7 @@ impl FileName {
             (Naming::ReplaceOlder, Some(since)) => Existing::ReplaceOlder(since),
             _ => Existing::Beside,
         };
-        // What is no regular file is refused when the dump begins, and not evaded.
+        // A name that is no regular file is refused when the dump begins, and not evaded.
         let stays = |path: &Path| {
             let checked = writer::check_name(path, existing);
             matches!(checked, Err(WriteError::Exists { .. }))

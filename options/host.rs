@@ -10,8 +10,9 @@ pub fn host_name() -> String {
     name.into_owned()
 }
 
-/// The same in letters that mean nothing to a shell, in a path or as an option: letters, digits, `.`, `-` and `_`, of
-/// which `_` stands for any other, and for a `.` or `-` at the start. A name in a container may have any byte.
+/// The same in letters that mean nothing to a shell, in a path or as an option: letters, digits,
+/// `.`, `-` and `_`, of which `_` stands for any other, and for a `.` or `-` at the start. A name
+/// in a container may have any byte.
 pub fn plain_host_name() -> String {
     plain(&host_name())
 }

@@ -1,7 +1,7 @@
 //! From the option string to the user's options: parsing, cross-checks, help.
 //!
-//! The options themselves, one row each, are in `rows`; rejected combinations are in `cross_check`; names of files with
-//! `%` letters are in [`file_name`]. Nothing here knows a JVM.
+//! The options themselves, one row each, are in `rows`; rejected combinations are in `cross_check`;
+//! names of files with `%` letters are in [`file_name`]. Nothing here knows a JVM.
 #![forbid(unsafe_code)]
 
 mod caused;
@@ -99,7 +99,7 @@ pub struct Options {
     pub heap_dump: bool,
     /// How to sample allocations; `None` for not at all.
     pub sampling: Option<Sampling>,
-    /// Whether sites are recorded only because no option said what to measure.
+    /// Whether sites are recorded only because no option names what to measure.
     pub sites_by_default: bool,
     /// How to measure CPU use; `None` for not at all.
     pub cpu: Option<Cpu>,
@@ -137,7 +137,7 @@ pub struct Options {
     pub primitive_fields: bool,
     /// Put the elements of primitive arrays into the dump.
     pub primitive_arrays: bool,
-    /// What heap dumps do not tell.
+    /// What heap dumps leave out.
     pub redaction: Redaction,
     /// Whether a dump stops the application for HotSpot's own dumper.
     pub stop_the_world: StopTheWorld,
@@ -159,7 +159,7 @@ pub struct Options {
     pub gzip: Option<GzipLevel>,
     /// What causes something by itself; `None` for nothing.
     pub on: Option<Conditions>,
-    /// What is made then, or by a command.
+    /// What a condition, or a command, makes.
     pub does: Does,
     /// How many dumps are kept.
     pub kept: Most,
@@ -234,7 +234,8 @@ impl Options {
         (self.min_free_bytes > 0).then_some(Floor(self.min_free_bytes))
     }
 
-    /// Whether dumps tell why they were made, so that those that are too many can be told from others.
+    /// Whether dumps tell why they were made, so that those that are too many can be told from
+    /// others.
     pub fn tells_cause(&self) -> bool {
         self.on.is_some() || !self.kept.is_all()
     }
@@ -286,7 +287,7 @@ struct Said {
     format: Option<char>,
     place: Option<Place>,
     on: Option<String>,
-    /// `None` if it was not said.
+    /// `None` if it was not given.
     most_caused: Option<u32>,
     cooldown: Duration,
     does: Word,

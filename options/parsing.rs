@@ -14,8 +14,8 @@ pub fn parse(text: &str) -> Result<Parsed, OptionError> {
     parse_with(text, &environment())
 }
 
-/// Parses the options of a command. Of the environment's, which are for the start of a JVM, those count that limit what a
-/// dump tells: a command can ask for less than that, and not for more.
+/// Parses the options of a command. The environment's are for the start of a JVM; of them, those
+/// count that limit what a dump contains: a command can ask for less, and not for more.
 pub fn parse_command(text: &str) -> Result<Parsed, OptionError> {
     parse_command_with(text, &environment())
 }
@@ -48,7 +48,7 @@ pub(super) fn parse_command_with(text: &str, environment: &str) -> Result<Parsed
     reading.resolved()
 }
 
-/// Whether an option limits what a dump tells.
+/// Whether an option limits what a dump contains.
 fn is_limit(pair: &str) -> bool {
     let name = pair.split_once('=').map(|(name, _)| name);
     name.is_some_and(|name| ["redact", "keep", "drop"].contains(&name))

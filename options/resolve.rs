@@ -83,7 +83,7 @@ pub(super) fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, Opt
     })
 }
 
-/// A name with its letters behind `%`.
+/// A name with its letters after `%`.
 fn pattern(option: &str, text: &str) -> Result<FileName, OptionError> {
     FileName::parse(text).map_err(|why| OptionError(format!("{option}={text}: {why}")))
 }
@@ -144,7 +144,7 @@ fn samples(said: &Said) -> Result<Samples, OptionError> {
     })
 }
 
-/// The meaning of `metrics`. What looks like an address is no file that anybody means.
+/// The meaning of `metrics`. A value that has the form of an address is not taken for a file.
 fn metrics(text: &str) -> Result<FileName, OptionError> {
     let host = text.rsplit_once(':').map(|(host, _)| host);
     if matches!(host, Some("" | "localhost")) || text.parse::<SocketAddr>().is_ok() {

@@ -4,13 +4,13 @@ use format::{mutf8, record, HEADER_1_0_2};
 use std::io::Read;
 use tables::{StringId, Tables};
 
-/// What the text begins with.
+/// The start of the text.
 const START: &str = "hprof-rs: dumped because of ";
 /// Bytes between the header's name and the first record: a NUL, the size of ids, the time.
 const HEADER_REST: usize = 13;
 /// Bytes of a record of a text before the text: tag, time, length, id.
 const TEXT_HEAD: usize = 17;
-/// Longest text that is looked for.
+/// Longest text that is searched for.
 const MOST_BYTES: usize = 4096;
 
 /// Makes it the first text of these tables, which must be empty.
@@ -23,7 +23,8 @@ pub(super) fn tell(because: Option<&str>, tables: &Tables) -> Option<StringId> {
     )
 }
 
-/// The cause that a dump tells; `None` if it tells none, so that others may have made it. `bytes` are not compressed.
+/// The cause that a dump states; `None` if it states none, so that another program may have made
+/// it. `bytes` are not compressed.
 pub(crate) fn told(mut bytes: impl Read) -> Option<String> {
     let mut head = vec![0; HEADER_1_0_2.len() + HEADER_REST + TEXT_HEAD];
     bytes.read_exact(&mut head).ok()?;

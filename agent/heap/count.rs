@@ -1,4 +1,5 @@
-//! One count of the heap's classes, in a forked copy: nothing is written, and nothing else is tried.
+//! One count of the heap's classes, in a forked copy: nothing is written, and nothing else is
+//! tried.
 
 use super::dump::{by_fork, take_turn, Alone};
 use super::error::DumpError;
@@ -15,13 +16,13 @@ use trigger::Counted;
 pub(crate) struct Counts {
     /// The classes with the objects that something refers to.
     pub(crate) classes: Vec<Counted>,
-    /// Bytes of heap in use; `None` if the JVM does not say.
+    /// Bytes of heap in use; `None` if the JVM does not report them.
     pub(crate) used: Option<u64>,
     /// How long the application paused.
     pub(crate) pause: Duration,
 }
 
-/// Counts. The error says why it could not, as the end of a sentence.
+/// Counts. The error is the reason why it could not, as the end of a sentence.
 ///
 /// Runs on any thread attached to the JVM, in the live phase, while no dump is made.
 pub(crate) fn count(vm: Vm, jni: &mut Jni<'_>, options: &Options) -> Result<Counts, String> {

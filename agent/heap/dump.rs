@@ -41,8 +41,9 @@ const NO_FRAME: DumpError = DumpError::Missing("memory for local references");
 /// How long a dump waits for the previous dump's child to end and give back its copy of the heap.
 const LAST_CHILD: Duration = Duration::from_secs(30);
 
-/// Dumps are made one at a time. Holds the previous dump's child until that has ended. The lock is held across JVM
-/// calls, but no other code takes it, and a thread waiting for it is in native code, where it delays no safepoint.
+/// Dumps are made one at a time. Holds the previous dump's child until that has ended. The lock is
+/// held across JVM calls, but no other code takes it, and a thread waiting for it is in native
+/// code, where it delays no safepoint.
 static ONE_AT_A_TIME: Mutex<Option<Ending>> = Mutex::new(None);
 
 thread_local! {
@@ -55,7 +56,7 @@ pub(crate) fn is_dumping_here() -> bool {
     IS_DUMPING.try_with(Cell::get).unwrap_or(false)
 }
 
-/// What the session knows besides the heap.
+/// The session's knowledge besides the heap.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known<'s> {
     /// The event counts; `None` if the agent does not listen to events.
@@ -66,9 +67,11 @@ pub(crate) struct Known<'s> {
     pub(crate) cpu: Option<(&'s StackTraces, &'s CpuCounts)>,
 }
 
-/// Makes one dump and reports the result on stderr. Returns the file, or the name of the peer that has received it.
+/// Makes one dump and reports the result on stderr. Returns the file, or the name of the peer that
+/// has received it.
 ///
-/// Runs on any thread attached to the JVM, in the live phase. The application pauses for a part of the time only.
+/// Runs on any thread attached to the JVM, in the live phase. The application pauses for a part of
+/// the time only.
 pub(crate) fn dump(
     vm: Vm,
     jni: &mut Jni<'_>,
@@ -96,7 +99,8 @@ impl Drop for Alone {
     }
 }
 
-/// Waits until no other dump is made, and until the copy of the previous one has ended. The error says that it has not.
+/// Waits until no other dump is made, and until the copy of the previous one has ended. The error
+/// is that it has not.
 pub(super) fn take_turn() -> Result<MutexGuard<'static, Option<Ending>>, String> {
     let mut last_child = ONE_AT_A_TIME.lock();
     ending::show_life();
@@ -182,13 +186,14 @@ fn begin_line(outlet: &dyn Outlet, census: Option<&Census>, place: &Place<'_>) -
     )
 }
 
-/// A dump, and the child that wrote it. The child only has to end, and readers of the file do not wait for that.
+/// A dump, and the child that wrote it. The child only has to end, and readers of the file do not
+/// wait for that.
 type Made = (Outcome, Option<Child>);
 
 /// Makes the dump in the best possible way.
 ///
-/// HotSpot's dumper stops the application for long. It follows a failed fork only if the heap can never be forked, or if
-/// the user allows it.
+/// HotSpot's dumper stops the application for long. It follows a failed fork only if the heap can
+/// never be forked, or if the user allows it.
 fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
     let mut refusals: Vec<String> = Vec::new();
     let tried = Tried::default();
@@ -262,7 +267,8 @@ pub(super) fn by_fork<T>(
     tried: &Tried,
     mut make: impl FnMut(&Attempt<'_>) -> Result<T, DumpError>,
 ) -> Result<T, DumpError> {
-    // The number of known classes at each recent attempt that met an unknown class or the first virtual thread.
+    // The number of known classes at each recent attempt that met an unknown class or the first
+    // virtual thread.
     let mut known = Vec::new();
     let mut copies_all = false;
     let mut tries = 0;
@@ -325,7 +331,8 @@ fn is_no_news(known: &[usize]) -> bool {
 /// Makes the dump by HotSpot's own dumper, in a JVMTI environment of its own.
 fn by_hotspot(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Outcome, DumpError> {
     let env = environment(request.vm)?;
-    // HotSpot dumps whatever a frame refers to, so the objects that are measured are in a frame of their own.
+    // HotSpot dumps whatever a frame refers to, so the objects that are measured are in a frame of
+    // their own.
     let sizes = |jni: &mut Jni<'_>| {
         jni.with_frame(|jni| object_sizes::measure(&env, jni))
             .flatten()

@@ -30,26 +30,27 @@ pub(crate) enum DumpError {
     Write(WriteError),
     /// The child could not write the file; the reason.
     Child(String),
-    /// The copied heap is corrupt; the finding. If the child lacked the parts that HotSpot reports as unused, another
-    /// attempt with the whole heap may succeed.
+    /// The copied heap is corrupt; the finding. If the child lacked the parts that HotSpot reports
+    /// as unused, another attempt with the whole heap may succeed.
     Damaged(String),
     /// Another fork may succeed.
     Again(Again),
-    /// The requested engine does not work here, or this heap can never be read from a copy; the reason, as the end of
-    /// a sentence.
+    /// The requested engine does not work here, or this heap can never be read from a copy; the
+    /// reason, as the end of a sentence.
     Engine(String),
     /// There can be no forked copy, so no graph can be sent; the reason.
     NoGraph(String),
     /// There can be no forked copy, so nothing can be redacted; the reason.
     NoRedaction(String),
-    /// The fork failed, or the child died; the reason, as the start of a sentence. Another dump may succeed. The
-    /// application was not stopped for another way.
+    /// The fork failed, or the child died; the reason, as the start of a sentence. Another dump may
+    /// succeed. The application was not stopped for another way.
     NoCopy(String),
-    /// Only HotSpot's dumper, which stops the application, would work, and the user does not allow it.
+    /// Only HotSpot's dumper, which stops the application, would work, and the user does not allow
+    /// it.
     WouldStop {
         /// Why the heap cannot be copied by a fork.
         why: String,
-        /// How long the application would pause; `None` if the JVM does not say how much heap it
+        /// How long the application would pause; `None` if the JVM does not report how much heap it
         /// uses.
         estimate: Option<Duration>,
     },
@@ -59,21 +60,21 @@ pub(crate) enum DumpError {
         estimate: Duration,
         /// How long the attempts before have taken.
         paused: Duration,
-        /// What the user allows.
+        /// The user's limit.
         limit: Duration,
     },
     /// HotSpot's walk over the stacks took so long that no time was left for the fork.
     LongWalk {
         /// How long the application stood still, all attempts together.
         paused: Duration,
-        /// What the user allows.
+        /// The user's limit.
         limit: Duration,
     },
     /// HotSpot's dumper may stop the application for longer than the user allows.
     LongDumper {
-        /// How long it may take; `None` if the JVM does not say how much heap it uses.
+        /// How long it may take; `None` if the JVM does not report how much heap it uses.
         estimate: Option<Duration>,
-        /// What the user allows.
+        /// The user's limit.
         limit: Duration,
     },
     /// There is no memory for the table of objects, or there are more objects than it can number.
@@ -142,7 +143,7 @@ impl From<Again> for DumpError {
 }
 
 impl DumpError {
-    /// What a client can do about it, if it knows another way.
+    /// The reason for a client that knows another way; `None` if there is none.
     pub(super) fn refusal(&self) -> Option<Refusal> {
         match self {
             Self::WouldStop { .. } | Self::NoCopy(_) => Some(Refusal::WouldStop),

@@ -1,8 +1,8 @@
 //! Heap dumps: facts (classes, stacks) → roots → objects → file.
 //!
-//! [`dump`] chooses one of two ways and reports the result ([`outcome`], [`error`]). [`fork`] reads a forked copy;
-//! [`dumper`] has HotSpot dump the heap and makes our file of HotSpot's. Neither knows the other, and [`facts`] are what
-//! both read from the JVM.
+//! [`dump`] chooses one of two ways and reports the result ([`outcome`], [`error`]). [`fork`] reads
+//! a forked copy; [`dumper`] has HotSpot dump the heap and makes our file of HotSpot's. Neither
+//! knows the other, and [`facts`] are what both read from the JVM.
 
 use crate::message::say;
 use jvm::env::Env;
@@ -30,8 +30,8 @@ pub(crate) use count::count;
 pub(crate) use dump::{dump, is_dumping_here, Known};
 pub(crate) use facts::memory_reserve::give_up as give_up_reserve;
 
-/// Makes the objects that dumps need, while the heap has room: a dump itself then allocates nothing. Runs in `VMInit`,
-/// on any thread with a local frame.
+/// Makes the objects that dumps need, while the heap has room: a dump itself then allocates
+/// nothing. Runs in `VMInit`, on any thread with a local frame.
 ///
 /// If something cannot be made here, each dump makes it.
 pub(crate) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, options: &Options) {
@@ -50,8 +50,8 @@ pub(crate) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, options: &Options) {
     facts::kept_objects::prepare(env, jni, loaded, name.as_deref());
 }
 
-/// Tells the user at startup, rather than at the first dump, that dumps will stop the application, or that there will be
-/// none, as they cannot be redacted. `object` is any object.
+/// Tells the user at startup, rather than at the first dump, that dumps will stop the application,
+/// or that there will be none, as they cannot be redacted. `object` is any object.
 fn tell_of_pauses(options: &Options, object: &Object<'_>) {
     if options.heap_dump && !options.redaction.is_nothing() {
         if let Err(why) = fork::look_at_heap(object) {

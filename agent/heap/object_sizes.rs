@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 /// More than HotSpot's largest `ObjectAlignmentInBytes`, which is 256.
 const MOST_BYTES: usize = 512;
-/// References in the array that shows their width: so many that the total is aligned for any width.
+/// References in the array that shows their width: enough that the total is aligned for any width.
 const REFERENCES: usize = 512;
 /// The longest header of an object: two words.
 const MOST_HEADER_BYTES: u64 = 16;
@@ -44,8 +44,8 @@ pub(super) fn measure(env: &Env, jni: &Jni<'_>) -> Option<ObjectSizes> {
     Some(*SIZES.get_or_init(|| sizes))
 }
 
-/// Interprets the measured sizes: of an array of no bytes, of the first larger byte array and its length, and of
-/// arrays of no references and of [`REFERENCES`].
+/// Interprets the measured sizes: of an array of no bytes, of the first larger byte array and its
+/// length, and of arrays of no references and of [`REFERENCES`].
 fn explain(
     empty_bytes: u64,
     (bytes, grown_bytes): (usize, u64),
@@ -71,8 +71,8 @@ fn explain(
 mod tests {
     use super::*;
 
-    /// The sizes measured in a JVM with these properties. The first two are the bytes before the elements of byte
-    /// and of reference arrays.
+    /// The sizes measured in a JVM with these properties. The first two are the bytes before the
+    /// elements of byte and of reference arrays.
     fn found(
         before_bytes: u64,
         before_references: u64,

@@ -22,7 +22,8 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// The summary line for the user, by where the dump went; `total` is the time since the request.
+    /// The summary line for the user, by where the dump went; `total` is the time since the
+    /// request.
     pub(super) fn end_line(&self, order: &Order<'_>, total: Duration) -> String {
         let path = self.path.display();
         let done = match (&order.place, sent_what(&order.place)) {
@@ -74,7 +75,7 @@ impl Outcome {
     }
 }
 
-/// What a command gets through a socket; `None` for what has a place of its own.
+/// The thing that a command gets through a socket; `None` for output that has a place of its own.
 pub(super) fn sent_what(place: &Place<'_>) -> Option<&'static str> {
     match place {
         Place::Graph(_) => Some("the graph of the heap"),

@@ -1,8 +1,9 @@
 //! How long a dump may stop the application (`maxpause=`), and how long each way is expected to.
 //!
-//! Estimates are on the safe side of what was measured (docs/benchmarks.md). HotSpot cannot be told to stop its own
-//! dumper, so for that way there is the estimate only. A fork is given up when HotSpot's walk over the stacks, which
-//! comes before it and whose length nobody can foresee, has taken too much of the time.
+//! Estimates are on the safe side of what was measured (docs/benchmarks.md). HotSpot cannot be told
+//! to stop its own dumper, so for that way there is the estimate only. A fork is given up when
+//! HotSpot's walk over the stacks, which comes before it and whose length nobody can foresee, has
+//! taken too much of the time.
 
 use super::error::DumpError;
 use std::fs::read_to_string;
@@ -22,8 +23,9 @@ const HUGE_PAGE_KIB: u64 = 2048;
 pub(super) struct StopBound(pub(super) Option<Duration>);
 
 impl StopBound {
-    /// Until when HotSpot's walk must have reached its first callback, if the stop begins now; `paused` is what the
-    /// attempts before have taken. `None` without a bound. An error if even the fork alone would take too long.
+    /// Until when HotSpot's walk must have reached its first callback, if the stop begins now;
+    /// `paused` is what the attempts before have taken. `None` without a bound. An error if even
+    /// the fork alone would take too long.
     pub(super) fn fork_until(self, paused: Duration) -> Result<Option<Instant>, DumpError> {
         let Some(limit) = self.0 else {
             return Ok(None);
@@ -38,7 +40,8 @@ impl StopBound {
         Ok(Some(Instant::now() + left))
     }
 
-    /// An error if HotSpot's dumper may stop the application for too long; `estimate` is `None` if that is not known.
+    /// An error if HotSpot's dumper may stop the application for too long; `estimate` is `None` if
+    /// that is not known.
     pub(super) fn allow_dumper(self, estimate: Option<Duration>) -> Result<(), DumpError> {
         match (self.0, estimate) {
             (Some(limit), None) => Err(DumpError::LongDumper { estimate, limit }),
@@ -49,7 +52,7 @@ impl StopBound {
         }
     }
 
-    /// What to tell if a dump has stopped the application for longer than allowed.
+    /// The line if a dump has stopped the application for longer than allowed.
     pub(super) fn passed_by(self, pause: Duration) -> Option<String> {
         let limit = self.0.filter(|&limit| pause > limit)?;
         Some(format!(
@@ -65,7 +68,7 @@ pub(super) fn dumper_estimate(used_bytes: u64) -> Duration {
     Duration::from_secs(used_bytes.div_ceil(DUMPED_BYTES_PER_SECOND))
 }
 
-/// What the kernel knows of this process's memory.
+/// The kernel's figures of this process's memory.
 fn memory() -> String {
     let rollup = read_to_string("/proc/self/smaps_rollup");
     // Linux before 4.14 has no such file, and this one knows of no huge pages.

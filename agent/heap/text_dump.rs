@@ -1,7 +1,9 @@
-//! A heap dump as text: its records are kept until the last one is there, then text is made of them.
+//! A heap dump as text: its records are kept until the last one is there, then text is made of
+//! them.
 //!
-//! The first line of a text heap dump counts its objects, and classes stand last in it, first in the records:
-//! so nothing can be written before all is known. Nobody waits for it but the thread that asked for the dump.
+//! The first line of a text heap dump counts its objects, and classes stand last in it, first in
+//! the records: so nothing can be written before all is known. Nobody waits for it but the thread
+//! that asked for the dump.
 
 use std::io::Read;
 
@@ -12,12 +14,13 @@ use writer::{
     start_worker, DumpFile, Outlet, Sink, SpoolSink, StoredDump, TextStream, WriteError, Written,
 };
 
-/// Starts a heap dump that is written as text, for JVMs whose objects have these sizes and where local time is
-/// ahead of UTC by so many seconds: no record tells either.
+/// Starts a heap dump that is written as text, for JVMs whose objects have these sizes and whose
+/// local time is ahead of UTC by this many seconds: no record states either.
 ///
-/// It takes the records of a heap dump as [`DumpFile::create`] does, and keeps them, not compressed, in a
-/// file without a name beside the target, or where a connection's dumps are kept; the text is made of them by the writer
-/// thread, at the end. Only then is it known whether all of it fits the disk.
+/// It takes the records of a heap dump as [`DumpFile::create`] does, and keeps them, not
+/// compressed, in a file without a name beside the target, or where a connection's dumps are kept;
+/// the text is made of them by the writer thread, at the end. Only then is it known whether all of
+/// it fits the disk.
 pub(super) fn create(
     outlet: &dyn Outlet,
     sizes: ObjectSizes,

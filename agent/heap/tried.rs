@@ -13,22 +13,25 @@ pub(super) const OOP_MAP: &str = "ImmutableOopMap";
 pub(super) struct Tried {
     /// Total time that the application was paused.
     pub(super) paused: Cell<Duration>,
-    /// Bytes of heap in use; `None` if the JVM does not say, or was not asked.
+    /// Bytes of heap in use; `None` if the JVM does not report them, or was not asked.
     pub(super) used_bytes: Cell<Option<u64>>,
     /// The number of known classes at the last attempt's fork.
     pub(super) classes: Cell<usize>,
-    /// Whether the last attempt's child lacked the parts of the heap that HotSpot reports as unused.
+    /// Whether the last attempt's child lacked the parts of the heap that HotSpot reports as
+    /// unused.
     pub(super) has_left_out: Cell<bool>,
-    /// Whether an attempt did not find the filter of HotSpot's walk, so that the walk must make replaced objects again.
+    /// Whether an attempt did not find the filter of HotSpot's walk, so that the walk must make
+    /// replaced objects again.
     pub(super) needs_barrier: Cell<bool>,
-    /// What is missing or cannot be explained of the oop maps of compiled frames, so that the agent does not read them.
+    /// The part of compiled frames' oop maps that is missing or unexplained, so that the agent does
+    /// not read them.
     pub(super) no_oop_maps: Cell<Option<&'static str>>,
     /// The barrier that the last attempt's walk did without; `None` if it did not.
     pub(super) long_barrier: Cell<Option<LongBarrier>>,
 }
 
 impl Tried {
-    /// How long HotSpot's dumper would stop the application at most, as far as that can be told.
+    /// How long HotSpot's dumper would stop the application at most; `None` if that is unknown.
     pub(super) fn stop_estimate(&self) -> Option<Duration> {
         self.used_bytes.get().map(dumper_estimate)
     }

@@ -1,6 +1,8 @@
-//! `net=HOST:PORT`: the connection that carries dumps and reports to the peer, and commands from it.
+//! `net=HOST:PORT`: the connection that carries dumps and reports to the peer, and commands from
+//! it.
 //!
-//! The crate `reader` parses the bytes of commands, [`answer`] executes them. The thread here reads them.
+//! The crate `reader` parses the bytes of commands, [`answer`] executes them. The thread here reads
+//! them.
 
 mod answer;
 
@@ -20,8 +22,8 @@ use writer::{Connection, ConnectionOutlet, GzipLevel};
 
 /// Name of the thread in thread dumps, as in the JDK's agent.
 const THREAD_NAME: &str = "HPROF listener thread";
-/// How long the JVM's end waits for the peer to close, too. If we closed while unread bytes from the peer were
-/// waiting, the kernel would discard what it has not yet delivered to the peer.
+/// How long the JVM's end waits for the peer to close, too. If we closed while unread bytes from
+/// the peer were waiting, the kernel would discard what it has not yet delivered to the peer.
 const LAST_WAIT: Duration = Duration::from_secs(1);
 /// Bytes per read.
 const READ_BYTES: usize = 4096;
@@ -36,10 +38,11 @@ pub(crate) trait Commanded: Sync {
     fn profiles(&self) -> &Profiles;
     /// Held while a command runs; `None` once the JVM is shutting down.
     fn enter(&self) -> Option<Inside<'_>>;
-    /// Dumps the heap, whether or not the options request it. Returns `true` if the peer has received it.
+    /// Dumps the heap, whether or not the options request it. Returns `true` if the peer has
+    /// received it.
     fn heap_dump(&self, jni: &mut Jni<'_>) -> bool;
-    /// Reports the profiles, of which there must be some, with rows of at least this share. Returns `true` if the peer has
-    /// received the report.
+    /// Reports the profiles, of which there must be some, with rows of at least this share. Returns
+    /// `true` if the peer has received the report.
     fn report(&self, jni: &mut Jni<'_>, cutoff: Option<f32>, part: Part) -> bool;
 }
 
@@ -54,8 +57,8 @@ pub(crate) struct Net {
 }
 
 impl Net {
-    /// Connects if the options say so; `None`, with a line on stderr, if that fails. In `Agent_OnLoad`; blocks for
-    /// a few seconds at most.
+    /// Connects if the options ask for it; `None`, with a line on stderr, if that fails. In
+    /// `Agent_OnLoad`; blocks for a few seconds at most.
     pub(crate) fn connect(options: &Options) -> Option<Self> {
         let Destination::Net(peer) = &options.destination else {
             return None;
@@ -88,7 +91,8 @@ impl Net {
         }
     }
 
-    /// Ends the connection after the peer has received everything. At `VMDeath`, after the last dump.
+    /// Ends the connection after the peer has received everything. At `VMDeath`, after the last
+    /// dump.
     pub(crate) fn end(&self) {
         self.connection.end_sending("the JVM has ended");
         let mut listens = self.listens.lock();

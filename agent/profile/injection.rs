@@ -1,7 +1,8 @@
-//! Inserts calls of the tracker into class files, for exact allocation counts and for the times of methods.
+//! Inserts calls of the tracker into class files, for exact allocation counts and for the times of
+//! methods.
 //!
-//! The tracker is defined, and loaded classes are sent through the hook, once at `VMInit`, so that the JVM can start
-//! from its class archive. Classes loaded later pass the hook anyway.
+//! The tracker is defined, and loaded classes are sent through the hook, once at `VMInit`, so that
+//! the JVM can start from its class archive. Classes loaded later pass the hook anyway.
 
 use super::stacks::StackTraces;
 use bytecode::{rewrite, ClassFile, Method, Plan, Route, TrackerNames};
@@ -19,15 +20,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use tables::{ClassId, Frame, Line};
 
-/// Classes whose methods are not timed. Inside them a virtual thread switches carriers, so the thread that enters one
-/// of their methods is not the one that leaves it.
+/// Classes whose methods are not timed. Inside them a virtual thread switches carriers, so the
+/// thread that enters one of their methods is not the one that leaves it.
 ///
-/// The first reports when a thread runs a virtual thread instead. The second cannot be rewritten after the JVM has
-/// started.
+/// The first reports when a thread runs a virtual thread instead. The second cannot be rewritten
+/// after the JVM has started.
 const SWITCHING: [&[u8]; 2] = [b"java/lang/VirtualThread", b"jdk/internal/vm/Continuation"];
 const OBJECT: &[u8] = b"java/lang/Object";
 
-/// HotSpot compiles no method with more bytes of code (`HugeMethodLimit`), unless `-XX:-DontCompileHugeMethods` is set.
+/// HotSpot compiles no method with more bytes of code (`HugeMethodLimit`), unless
+/// `-XX:-DontCompileHugeMethods` is set.
 const LONGEST_COMPILED: usize = 8000;
 
 /// What to insert, and the result.
@@ -48,9 +50,10 @@ pub(crate) struct Injection {
 
 /// Who rewrites `java.lang.Object`, of which `wait` is the gate.
 ///
-/// Agents change that method, too, to call code of their own first. That may be rewritten code, which reports through
-/// `wait`, and so on without end. So the gate must come before all that others insert: it is inserted by an environment that
-/// the JVM asks last, which is made anew whenever the class passes the hook.
+/// Agents change that method, too, to call code of their own first. That may be rewritten code,
+/// which reports through `wait`, and so on without end. So the gate must come before all that
+/// others insert: it is inserted by an environment that the JVM asks last, which is made anew
+/// whenever the class passes the hook.
 #[derive(Debug)]
 struct Gate {
     vm: Vm,
@@ -60,8 +63,9 @@ struct Gate {
 }
 
 impl Gate {
-    /// Has an environment behind all others see the class file that passes the hook on this thread now. HotSpot goes through a
-    /// list of them, at whose end it puts new ones (jvmtiExport.cpp, jvmtiEnvBase.cpp).
+    /// Lets an environment that is asked after all others see the class file that passes the hook
+    /// on this thread now. HotSpot goes through a list of them, at whose end it puts new ones
+    /// (jvmtiExport.cpp, jvmtiEnvBase.cpp).
     fn be_last(&self) -> Result<(), JvmtiError> {
         let last = self.hook.env(self.vm)?;
         let before = self.env.lock().replace(last);
@@ -71,7 +75,8 @@ impl Gate {
 }
 
 impl Injection {
-    /// Inserts calls for `allocations`, and for the methods of classes that `calls` matches; `None` for no methods.
+    /// Inserts calls for `allocations`, and for the methods of classes that `calls` matches; `None`
+    /// for no methods.
     pub(crate) fn new(
         allocations: bool,
         calls: Option<ClassPatterns>,
@@ -142,7 +147,8 @@ impl Injection {
         }
     }
 
-    /// Whether the classes loaded at `VMInit` have passed the hook, so that another agent caused any further pass.
+    /// Whether the classes loaded at `VMInit` have passed the hook, so that another agent caused
+    /// any further pass.
     pub(crate) fn is_started(&self) -> bool {
         self.tracker.get().is_some()
     }
@@ -183,8 +189,9 @@ impl Injection {
         Ok(())
     }
 
-    /// Rewrites the classes in one call. One class that cannot be changed (its initialiser may have failed) makes the
-    /// whole call fail. Bisection finds it, because each call stops the application.
+    /// Rewrites the classes in one call. One class that cannot be changed (its initialiser may have
+    /// failed) makes the whole call fail. Bisection finds it, because each call stops the
+    /// application.
     fn rewrite_in_one(&self, env: &Env, classes: &[&Object<'_>]) {
         if env.retransform(classes).is_ok() {
             return;
@@ -222,7 +229,8 @@ impl Injection {
         }
         if class.name() == OBJECT && loader.is_none() {
             let gate = self.gate.get()?;
-            // If there can be no environment, the one before inserts the gate, behind what others insert.
+            // If there can be no environment, the one before inserts the gate, after what others
+            // insert.
             let _ = gate.be_last();
             return None;
         }
@@ -319,8 +327,8 @@ impl Injection {
         self.traces.class(&signature)
     }
 
-    /// The number that a method reports: its frame in the session's tables. Methods of the same name in two loaders
-    /// share one.
+    /// The number that a method reports: its frame in the session's tables. Methods of the same
+    /// name in two loaders share one.
     fn number(&self, class: &ClassFile<'_>, method: Method<'_>) -> Option<u32> {
         // It does nothing, and every new object calls it.
         if class.name() == b"java/lang/Object" && method.name == b"<init>" {
@@ -338,12 +346,12 @@ impl Injection {
     }
 }
 
-/// Whether a signature belongs to a class without its own name: `La/B/123;` for anonymous classes up to Java 14
-/// (`Unsafe.defineAnonymousClass`), `La/B.0x123;` for hidden ones.
+/// Whether a signature belongs to a class without its own name: `La/B/123;` for anonymous classes
+/// up to Java 14 (`Unsafe.defineAnonymousClass`), `La/B.0x123;` for hidden ones.
 ///
-/// The JVM of Java 8 reports anonymous classes as modifiable. But it crashes when it writes the class file of one whose
-/// constants were replaced by objects, such as `LambdaForm$BMH/123`. A class in the package `a.B` may also be called
-/// `123`; then its methods are not rewritten.
+/// The JVM of Java 8 reports anonymous classes as modifiable. But it crashes when it writes the
+/// class file of one whose constants were replaced by objects, such as `LambdaForm$BMH/123`. A
+/// class in the package `a.B` may also be called `123`; then its methods are not rewritten.
 fn is_anonymous(signature: &[u8]) -> bool {
     let name = signature.strip_suffix(b";").unwrap_or(signature);
     let last = name.rsplit(|&byte| byte == b'/').next().unwrap_or(name);

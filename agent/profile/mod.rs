@@ -1,10 +1,11 @@
-//! Profiles: what the application does between dumps. There is a folder for each measurement, and one for each thing
-//! they share.
+//! Profiles: what the application does between dumps. There is a folder for each measurement, and
+//! one for each thing they share.
 //!
-//! [`allocations`] records allocations by site, sampled or complete. [`cpu`] samples running threads. [`times`] adds up
-//! the costs of calls. [`monitors`] records waits for monitors. [`injection`] inserts the calls into classes that exact
-//! allocations and times need. [`stacks`] turns stacks into rows of traces, [`threads`] numbers threads. [`profiles`]
-//! combines them, and [`report`] writes them.
+//! [`allocations`] records allocations by site, sampled or complete. [`cpu`] samples running
+//! threads. [`times`] adds up the costs of calls. [`monitors`] records waits for monitors.
+//! [`injection`] inserts the calls into classes that exact allocations and times need. [`stacks`]
+//! turns stacks into rows of traces, [`threads`] numbers threads. [`profiles`] combines them, and
+//! [`report`] writes them.
 
 mod allocations;
 mod cpu;

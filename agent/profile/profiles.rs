@@ -45,8 +45,8 @@ pub(crate) struct Profiles {
 }
 
 impl Profiles {
-    /// The profiles that the options request, as far as this JVM supports them. In `Agent_OnLoad`, or at an
-    /// attach.
+    /// The profiles that the options request, as far as this JVM supports them. In `Agent_OnLoad`,
+    /// or at an attach.
     pub(crate) fn new(env: &Env, options: &Options) -> Result<Self, JvmtiError> {
         let samples_allocations = options.sampling.is_some()
             && env
@@ -127,15 +127,16 @@ impl Profiles {
         }
     }
 
-    /// Stops measuring: application threads report nothing any more. At `VMDeath`, before the last report.
+    /// Stops measuring: application threads report nothing any more. At `VMDeath`, before the last
+    /// report.
     pub(crate) fn stop(&self, jni: &Jni<'_>) {
         if let Some(injection) = &self.injection {
             injection.stop(jni);
         }
     }
 
-    /// Switches the recording of allocations on or off. Any thread. The error says why that is impossible, as
-    /// the end of a sentence.
+    /// Switches the recording of allocations on or off. Any thread. The error is the reason, as the
+    /// end of a sentence.
     pub(crate) fn keep_allocations(&self, env: &Env, on: bool) -> Result<(), String> {
         let Some(allocations) = &self.allocations else {
             return Err(
@@ -151,7 +152,7 @@ impl Profiles {
             .map_err(|error| format!("the JVM refuses: {error}"))
     }
 
-    /// Sets the depth of future traces. Any thread. The error says why that is impossible, as the end of a
+    /// Sets the depth of future traces. Any thread. The error is the reason, as the end of a
     /// sentence.
     pub(crate) fn set_depth(&self, frames: usize) -> Result<(), String> {
         if self.cpu_times.is_some() {
@@ -205,8 +206,8 @@ impl Profiles {
 
 /// Adapts the options to a JVM without allocation samples (before JDK 11).
 ///
-/// `heap=sites` then counts every allocation, as the JDK's own agent did. `heap=all` omits sites: a user who
-/// wants a heap dump may not want an application that takes three times as long.
+/// `heap=sites` then counts every allocation, as the JDK's own agent did. `heap=all` omits sites: a
+/// user who wants a heap dump may not want an application that takes three times as long.
 fn as_far_as_offered(options: &Options, samples_allocations: bool) -> Options {
     let mut options = options.clone();
     let Some(sampling) = &mut options.sampling else {
@@ -268,8 +269,8 @@ fn cpu_samples(
     let Some(interval_us) = options.cpu.and_then(|cpu| cpu.samples_us) else {
         return Ok(None);
     };
-    // The first makes lines exact, the second is for samples without signals. If one is missing, the user is
-    // told when it is needed.
+    // The first makes lines exact, the second is for samples without signals. If one is missing,
+    // the user is told when it is needed.
     env.take_capabilities(&[GENERATE_COMPILED_METHOD_LOAD_EVENTS, GET_THREAD_CPU_TIME])?;
     Ok(Some(CpuSamples::new(
         interval_us,
@@ -278,7 +279,8 @@ fn cpu_samples(
     )))
 }
 
-/// Monitors and their capability; `None` if they were not requested, or if this JVM has no such events.
+/// Monitors and their capability; `None` if they were not requested, or if this JVM has no such
+/// events.
 fn monitors(
     env: &Env,
     options: &Options,

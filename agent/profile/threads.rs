@@ -31,7 +31,8 @@ impl KnownThread {
     }
 }
 
-/// The threads seen so far, including virtual ones. A thread carries its number in JVMTI's thread-local storage.
+/// The threads seen so far, including virtual ones. A thread carries its number in JVMTI's
+/// thread-local storage.
 #[derive(Debug)]
 pub(crate) struct Threads {
     keeps_ended: bool,
@@ -46,19 +47,20 @@ struct Known {
     passing: VecDeque<ThreadId>,
 }
 
-/// Unless ended threads are kept, this many of them are remembered, and this many virtual threads, whose end is not
-/// reported: lines about waits may refer to them.
+/// Unless ended threads are kept, this many of them are remembered, and this many virtual threads,
+/// whose end is not reported: lines about waits may refer to them.
 const MOST_PASSING: usize = 10_000;
 
-/// Where ended threads are kept, most threads with a number. Later ones have none, and share their stacks.
+/// Where ended threads are kept, most threads with a number. Later ones have none, and share their
+/// stacks.
 const MOST_KEPT: usize = 100_000;
 
 /// The group that JVMTI reports for all virtual threads.
 const VIRTUAL_THREADS: &[u8] = b"VirtualThreads";
 
 impl Threads {
-    /// No threads yet. Ended and virtual threads are eventually forgotten, unless `keeps_ended`: then traces refer to
-    /// them (`thread=y`).
+    /// No threads yet. Ended and virtual threads are eventually forgotten, unless `keeps_ended`:
+    /// then traces refer to them (`thread=y`).
     pub(crate) fn new(keeps_ended: bool) -> Self {
         Self {
             keeps_ended,
@@ -68,8 +70,8 @@ impl Threads {
 
     /// The thread's number, assigned at the first request. `None` if the thread has ended.
     ///
-    /// On any attached thread. No lock is held across calls of the JVM: two concurrent requests for a new thread may
-    /// assign two numbers, and the later one stays.
+    /// On any attached thread. No lock is held across calls of the JVM: two concurrent requests for
+    /// a new thread may assign two numbers, and the later one stays.
     pub(crate) fn number(&self, env: &Env, jni: &Jni<'_>, thread: &Object<'_>) -> Option<ThreadId> {
         if let Some(id) = self.known_number(env, thread) {
             return Some(id);
@@ -118,8 +120,8 @@ impl Threads {
         Some(id)
     }
 
-    /// All threads by number, to be written before anything that refers to them. With `hides_names`, their names and
-    /// groups are stars.
+    /// All threads by number, to be written before anything that refers to them. With
+    /// `hides_names`, their names and groups are stars.
     pub(crate) fn rows(&self, hides_names: bool) -> Vec<(ThreadId, KnownThread)> {
         let known = self.known.lock();
         let rows = known.threads.iter();

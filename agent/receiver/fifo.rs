@@ -12,17 +12,18 @@ use writer::{Reader, Way, WriteError};
 
 /// How long a dump waits for a reader.
 const READER_LIMIT: Duration = Duration::from_secs(10);
-/// Time between two looks for one.
+/// Time between two checks for one.
 const LOOK: Duration = Duration::from_millis(20);
 /// Permission to write for users beside the owner and the group.
 const OTHERS_WRITE: u32 = 0o002;
 
-/// Whether there is a named pipe at this path. A link to one is none: somebody else may have made it.
+/// Whether there is a named pipe at this path. A link to one is none: somebody else may have made
+/// it.
 pub(crate) fn is_fifo(path: &Path) -> bool {
     symlink_metadata(path).is_ok_and(|meta| meta.file_type().is_fifo())
 }
 
-/// Why no dump goes to the pipe at this path, whoever reads it; `None` if one may.
+/// The reason why no dump goes to the pipe at this path, whoever reads it; `None` if one may.
 pub(super) fn refused_fifo(path: &Path) -> Option<String> {
     let refused = held(path).err();
     refused.map(|error| not_ours(path, &error).to_string())
@@ -30,8 +31,9 @@ pub(super) fn refused_fifo(path: &Path) -> Option<String> {
 
 /// The pipe itself, whatever happens to its name. Not opened for bytes yet.
 ///
-/// Who makes a pipe decides who reads it, so it must be the own user's or root's. It does not matter whether it was there
-/// when the JVM started: others know the names of dumps before that, too.
+/// Who makes a pipe decides who reads it, so it must be the own user's or root's. It does not
+/// matter whether it was there when the JVM started: others know the names of dumps before that,
+/// too.
 fn held(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let flags = libc::O_PATH | libc::O_NOFOLLOW;
@@ -111,7 +113,7 @@ impl Way for Fifo {
     }
 }
 
-/// A reader that tells nothing, and that can be told nothing but the end.
+/// A reader that sends nothing, and that can be sent nothing but the end.
 #[derive(Debug)]
 struct FifoReader;
 

@@ -1,5 +1,5 @@
-//! Who gets a dump as it is made: a command, the reader of a named pipe, or the process that listens on a socket; and
-//! whether a dump can go where the options say.
+//! The receivers of a dump as it is made: a command, the reader of a named pipe, or the process
+//! that listens on a socket; and whether a dump can go to the options' place.
 
 mod fifo;
 mod shell_command;
@@ -56,10 +56,11 @@ pub(crate) fn command(text: String, options: &Options) -> StreamOutlet {
     StreamOutlet::new(Box::new(command), patience, options.gzip)
 }
 
-/// Warns now, rather than when the data is at stake, if a dump could not be written. Leaves no file behind.
+/// Warns now, rather than when the data is at stake, if a dump could not be written. Leaves no file
+/// behind.
 ///
-/// The application starts all the same: the directory may be created later, and a dump is never worth a
-/// service.
+/// The application starts all the same: the directory may be created later, and a dump is never
+/// worth a service.
 pub(crate) fn look_at_target(options: &Options) {
     let Destination::File(name) = &options.destination else {
         return;

@@ -1,4 +1,4 @@
-//! A command that gets a dump on its standard input, and whose exit code says whether it has it.
+//! A command that gets a dump on its standard input, and whose exit code is its receipt.
 
 use crate::message::say;
 use jvm::os::command::{Command, End};

@@ -1,7 +1,8 @@
 //! `files=` and `maxsize=`: the dumps that are kept, and what dead JVMs have left.
 //!
-//! Only a file is removed that has a name of the user's pattern, is the user's, and is a whole dump that tells its cause,
-//! as those of `on=`, `files=` and `maxsize=` do; and never the one that was just written.
+//! Only a file is removed that has a name of the user's pattern, is the user's, and is a whole dump
+//! that states its cause, as those of `on=`, `files=` and `maxsize=` do; and never the one that was
+//! just written.
 
 use crate::heap::cause;
 use crate::message::say;
@@ -17,8 +18,8 @@ use std::time::{Duration, SystemTime};
 use trigger::{surplus, Kept, Most};
 use writer::is_leftover;
 
-/// An unfinished file that nobody has written to for so long belongs to no dump: dumps end after `timeout=` without
-/// progress.
+/// An unfinished file that has not been written to for this long belongs to no dump: dumps end
+/// after `timeout=` without progress.
 const DEAD: Duration = Duration::from_secs(3600);
 /// The last record of a whole dump.
 const END: [u8; RECORD_HEADER_BYTES] = [record::HEAP_DUMP_END, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -100,7 +101,7 @@ fn files(name: &FileName) -> Vec<(PathBuf, String)> {
         .collect()
 }
 
-/// A whole dump that tells its cause.
+/// A whole dump that states its cause.
 fn kept(path: PathBuf) -> Option<Kept<PathBuf>> {
     let mut file = open(&path)?;
     let meta = file.metadata().ok().filter(fs::Metadata::is_file)?;
@@ -139,7 +140,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::os::unix::fs::chown;
 
-    /// A dump that tells a cause.
+    /// A dump that states a cause.
     fn dump(is_whole: bool) -> Vec<u8> {
         let mut bytes = b"JAVA PROFILE 1.0.2\0\0\0\0\x08\0\0\0\0\0\0\0\0".to_vec();
         let text = b"hprof-rs: dumped because of oom";

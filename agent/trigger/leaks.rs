@@ -1,6 +1,7 @@
 //! `do=leaks`: `hprof leaks` reads the graph of the heap, and its answer is added to a file.
 //!
-//! There is no analysis in the agent. The command is a process of its own, with limits of time, bytes and memory.
+//! There is no analysis in the agent. The command is a process of its own, with limits of time,
+//! bytes and memory.
 
 use super::sampler::now_ms;
 use super::written_files::LinesFile;
@@ -21,14 +22,14 @@ use std::time::{Duration, Instant};
 use trigger::Taken;
 use writer::{Reader, StreamOutlet, Way, WriteError};
 
-/// Longest answer. The command tells a few suspects; each takes some kilobytes.
+/// Longest answer. The command lists a few suspects; each takes some kilobytes.
 const MOST_BYTES: u64 = 1 << 20;
-/// Time between two looks at the command's answer, and at the memory left.
+/// Time between two checks of the command's answer, and of the memory left.
 const LOOK: Duration = Duration::from_millis(50);
 /// How much nicer than the JVM the command is.
 const MORE_NICE: i32 = 5;
 
-/// The command. The error says that there is none, and what to do.
+/// The command. The error is that there is none, and what to do.
 pub(crate) fn command_of(leaks: &Leaks) -> Result<PathBuf, String> {
     let checked = |command: PathBuf, checked: io::Result<()>| match checked {
         Ok(()) => Ok(command),
@@ -171,7 +172,8 @@ impl Reader for Answering {
 }
 
 impl Answering {
-    /// What the command tells until it ends. The error says why that is no answer, as the end of a sentence.
+    /// The command's answer, once it ends. The error is why it is no answer, as the end of a
+    /// sentence.
     fn told(&mut self) -> Result<Vec<u8>, String> {
         let (began, memory) = (Instant::now(), MemoryLeft::open());
         let mut told = Vec::new();

@@ -1,6 +1,8 @@
-//! `on=`: reads what the conditions are about, once a second, and asks for the dumps that are due, or takes samples.
+//! `on=`: reads what the conditions are about, once a second, and asks for the dumps that are due,
+//! or takes samples.
 //!
-//! The crate `trigger` decides. The collector only raises a flag; a thread of the agent's asks the JDK what is in use.
+//! The crate `trigger` decides. The collector only raises a flag; a thread of the agent's asks the
+//! JDK what is in use.
 
 pub(crate) mod kept_files;
 pub(crate) mod leaks;
@@ -35,7 +37,7 @@ const LOOK: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Triggers {
     began: Instant,
-    /// Whether a condition is about the heap, and the JVM tells of collections.
+    /// Whether a condition is about the heap, and the JVM reports collections.
     reads_heap: bool,
     /// Whether a condition is about the memory of the process.
     reads_resident: bool,
@@ -76,8 +78,8 @@ impl Triggers {
         })
     }
 
-    /// Starts the thread that watches until the gate is closed. `request` asks for a dump, and says whether there will
-    /// be an attempt. In `VMInit`.
+    /// Starts the thread that watches until the gate is closed. `request` asks for a dump, and
+    /// returns whether there will be an attempt. In `VMInit`.
     pub(crate) fn start(
         &'static self,
         (vm, env): (Vm, &'static Env),
@@ -91,11 +93,11 @@ impl Triggers {
             let mut heap = self.reads_heap.then(|| HeapReader::new(env, jni)).flatten();
             loop {
                 sleep(LOOK);
-                // Not inside while it looks: the JVM does not wait for it to end.
+                // Not inside while it reads: the JVM does not wait for it to end.
                 if gate.enter().is_none() {
                     return;
                 }
-                // A panic in our code ends only this look.
+                // A panic in our code ends only this reading.
                 let look = AssertUnwindSafe(|| self.look(jni, heap.as_mut()));
                 let Some(cause) = catch_unwind(look).ok().flatten() else {
                     continue;
@@ -127,7 +129,8 @@ impl Triggers {
         self.was_collected.store(true, Ordering::Relaxed);
     }
 
-    /// A dump has ended; `is_made` if there is one. `is_caused` if it is the one that was asked for here.
+    /// A dump has ended; `is_made` if there is one. `is_caused` if it is the one that was asked for
+    /// here.
     pub(crate) fn note_dump(&self, is_caused: bool, is_made: bool) {
         let at = self.began.elapsed();
         let mut state = self.state.lock();

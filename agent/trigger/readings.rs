@@ -18,7 +18,7 @@ pub(super) struct HeapReader {
 }
 
 impl HeapReader {
-    /// `None`, with a line on stderr, if this runtime does not tell.
+    /// `None`, with a line on stderr, if this runtime does not report it.
     pub(super) fn new(env: &Env, jni: &mut Jni<'_>) -> Option<Self> {
         let found = jni.with_frame(|jni| {
             let loaded = env.loaded_classes(jni).ok()?;
@@ -33,7 +33,7 @@ impl HeapReader {
         found
     }
 
-    /// What is in use, if old objects were collected since the last reading.
+    /// The use of the heap, if old objects were collected since the last reading.
     pub(super) fn read(&mut self, jni: &mut Jni<'_>) -> Option<HeapUse> {
         let found = jni.with_frame(|jni| {
             let runtime = jni.local(&self.runtime)?;

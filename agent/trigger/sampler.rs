@@ -1,7 +1,8 @@
-//! `do=histo`: samples of what the classes have, as lines of one file and as the metrics of another.
+//! `do=histo`: samples of what the classes have, as lines of one file and as the metrics of
+//! another.
 //!
-//! The thread that watches takes them and writes them, or that of a command. Should a disk never answer, that thread waits,
-//! and no other.
+//! The thread that watches takes them and writes them, or that of a command. Should a disk never
+//! answer, that thread waits, and no other.
 
 use super::written_files::{replace, LinesFile, READABLE};
 use crate::heap;
@@ -23,7 +24,7 @@ pub(super) struct Sampler<'o> {
     files: Files,
     top: usize,
     taken: u64,
-    /// Whether the last one failed, which was told.
+    /// Whether the last one failed, which was reported.
     fails: bool,
 }
 
@@ -35,7 +36,8 @@ struct Files {
     metrics: Option<PathBuf>,
 }
 
-/// Takes one sample for a command and writes it. Returns `false`, and says why, if there is none.
+/// Takes one sample for a command and writes it. Returns `false`, after printing why, if there is
+/// none.
 pub(crate) fn sample_once(vm: Vm, jni: &mut Jni<'_>, order: &Order<'_>) -> bool {
     let cause = order.because.unwrap_or_default();
     Sampler::of(vm, order.options).is_some_and(|mut sampler| sampler.sample(jni, cause))
@@ -66,7 +68,8 @@ impl<'o> Sampler<'o> {
         })
     }
 
-    /// Takes a sample for this cause. Returns `false` if there is none, and tells why if the one before was taken.
+    /// Takes a sample for this cause. Returns `false` if there is none, after printing why if the
+    /// one before was taken.
     pub(super) fn sample(&mut self, jni: &mut Jni<'_>, cause: &str) -> bool {
         let taken = heap::count(self.vm, jni, self.options);
         let written = taken.and_then(|counts| {

@@ -21,7 +21,7 @@ pub(super) struct LinesFile {
     pub(super) floor: Option<Floor>,
     /// Who may read it, before the user's mask. Nobody else writes to it.
     pub(super) mode: u32,
-    /// The mode that the user has said for new files.
+    /// The mode that the user has chosen for new files.
     pub(super) said: Option<FileMode>,
 }
 
@@ -50,8 +50,8 @@ impl LinesFile {
         written
     }
 
-    /// Opens it, or makes it. Others may write to the folder: a link of theirs leads to no file of the user's, the reader
-    /// of their pipe is not waited for, and their file gets nothing.
+    /// Opens it, or makes it. Others may write to the folder: a link of theirs leads to no file of
+    /// the user's, the reader of their pipe is not waited for, and their file gets nothing.
     fn open(&self) -> io::Result<File> {
         let mut options = OpenOptions::new();
         let options = options.append(true).create(true).mode(self.mode);
@@ -67,7 +67,7 @@ impl LinesFile {
     }
 }
 
-/// The error in the words of a user, if it says that there is a link.
+/// The error in the words of a user, if a link is the reason.
 fn named_link(error: io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(libc::ELOOP) => io::Error::other("it is a link, behind which no file is written"),
@@ -75,7 +75,8 @@ fn named_link(error: io::Error) -> io::Error {
     }
 }
 
-/// Makes this text the contents of a file, which has the old ones or the new ones at any time. The error is a sentence.
+/// Makes this text the contents of a file, which has the old ones or the new ones at any time. The
+/// error is a sentence.
 pub(super) fn replace(
     path: &Path,
     text: &str,
@@ -104,8 +105,8 @@ fn replaced(
     made
 }
 
-/// Makes a file that others may read. One that a dead process has left loses the name, but not what it has: it may be
-/// another file of the user's, to which somebody else gave this name.
+/// Makes a file that others may read. One that a dead process has left loses the name, but not what
+/// it has: it may be another file of the user's, to which somebody else gave this name.
 fn create_new(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let options = options.write(true).create_new(true).mode(READABLE);
@@ -183,7 +184,8 @@ mod tests {
             "folder" => fs::create_dir(path).expect("a folder"),
             _ => {
                 fs::write(path, THEIRS).expect("written");
-                // Only root can make it another user's. To anybody else the own file is no such kind.
+                // Only root can make it another user's. To anybody else the own file is no such
+                // kind.
                 if std::os::unix::fs::chown(path, Some(65_534), None).is_err() {
                     hard_link(path, path.with_file_name("second")).expect("a link");
                 }

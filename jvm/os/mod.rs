@@ -5,6 +5,7 @@ pub mod children;
 pub mod command;
 pub mod cpu_clock;
 pub mod descriptor;
+pub mod fork_handlers;
 pub mod host;
 pub mod huge_pages;
 pub mod map_reserve;

@@ -1,8 +1,8 @@
-//! The options, one row each, with values, default, meaning and parser. The help and docs/options.md are generated from
-//! them.
+//! The options, one row each, with values, default, meaning and parser. The help and
+//! docs/options.md are generated from them.
 //!
-//! They are those of the JDK's HPROF agent (its manual page and `hprof_init.c`), under their old names, and some of our
-//! own.
+//! They are those of the JDK's HPROF agent (its manual page and `hprof_init.c`), under their old
+//! names, and some of our own.
 
 mod dumps;
 mod old;
@@ -20,17 +20,18 @@ pub(super) struct Row {
     pub(super) values: &'static str,
     /// Default, as the help shows it.
     pub(super) default: &'static str,
-    /// Meaning, for the help and docs/options.md: Markdown without links, a few sentences in one line. Empty: not
-    /// shown.
+    /// Meaning, for the help and docs/options.md: Markdown without links, a few sentences in one
+    /// line. Empty: not shown.
     pub(super) help: &'static str,
     /// Whether the option has an effect.
     pub(super) standing: Standing,
-    /// Stores the value. The error says why it is wrong; "" stands for "takes `values`".
+    /// Stores the value. The error is what is wrong with it; "" stands for "takes `values`".
     pub(super) set: fn(&mut Said, &str) -> Result<(), &'static str>,
 }
 
 impl Row {
-    /// Whether the help shows it: all options except refused ones, older spellings, and those for our own programs.
+    /// Whether the help shows it: all options except refused ones, older spellings, and those for
+    /// our own programs.
     pub(super) fn is_public(&self) -> bool {
         !self.help.is_empty()
     }
@@ -80,6 +81,7 @@ pub(super) enum Standing {
     Built,
     /// Accepted for old scripts, with a message that it does nothing.
     Nothing(&'static str),
-    /// Known, and rejected with any value: the old agent had it, or another one has taken its place.
+    /// Known, and rejected with any value: the old agent had it, or another one has taken its
+    /// place.
     Refused(&'static str),
 }

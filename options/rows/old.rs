@@ -1,4 +1,5 @@
-//! Options that are accepted without effect, or refused: those of the JDK's agent, and former ones of ours.
+//! Options that are accepted without effect, or refused: those of the JDK's agent, and former ones
+//! of ours.
 
 use super::{Row, Standing};
 use crate::values::yes_no;

@@ -150,8 +150,8 @@ pub(super) const ROWS: &[Row] = &[
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.verbose = on),
     },
-    // For `hprof leaks PID`: the objects, who refers to whom and where the threads stand, without any value, go to the
-    // process that listens on this socket.
+    // For `hprof leaks PID`: the objects, who refers to whom and where the threads stand, without
+    // any value, go to the process that listens on this socket.
     Row {
         name: "graph",
         values: "SOCKET",
@@ -169,8 +169,9 @@ pub(super) const ROWS: &[Row] = &[
         standing: Standing::Built,
         set: |said, value| goes_to(said, value, Place::Stream(value.into())),
     },
-    // For `hprof dump PID`: the messages on stderr are also appended to this file, if it exists. With `stream=` or
-    // `graph=`, the JVM's answer then is that the dump has begun, and the file's last line is how it ended.
+    // For `hprof dump PID`: the messages on stderr are also appended to this file, if it exists.
+    // With `stream=` or `graph=`, the JVM's answer then is that the dump has begun, and the file's
+    // last line is how it ended.
     Row {
         name: "answer",
         values: "FILE",

@@ -71,8 +71,8 @@ pub(super) const ROWS: &[Row] = &[
             None => Err("sampling must be a number of bytes below 2g, as in 512k"),
         },
     },
-    // Most live sampled objects to remember; beyond that, every second one is dropped and the others count twice. For
-    // tests: the default is enough for a heap of any size.
+    // Most live sampled objects to remember; beyond that, every second one is dropped and the
+    // others count twice. For tests: the default is enough for a heap of any size.
     Row {
         name: "maxlive",
         values: "N",

@@ -1,7 +1,9 @@
-//! The name of HotSpot's file, as a Java string: made when the JVM starts, as a full heap has no room for one when it is dumped.
+//! The name of HotSpot's file, as a Java string: made when the JVM starts, as a full heap has no
+//! room for one when it is dumped.
 //!
-//! The folder is not known then, so the name leads through a file descriptor that stands for it. The name is plain ASCII, whatever the
-//! folder's is: HotSpot would decode it as the locale says, with Java code.
+//! The folder is not known then, so the name leads through a file descriptor that stands for it.
+//! The name is plain ASCII, whatever the folder's is: HotSpot would decode it as the locale says,
+//! with Java code.
 
 use crate::heap::error::DumpError;
 use crate::heap::facts::kept_objects::KeptObjects;
@@ -26,7 +28,8 @@ struct DumpPath {
     file_name: String,
 }
 
-/// The text of the string that is to be [kept](crate::heap::facts::kept_objects::prepare); `None` without a free descriptor.
+/// The text of the string that is to be [kept](crate::heap::facts::kept_objects::prepare); `None`
+/// without a free descriptor.
 pub(in crate::heap) fn prepared_name() -> Option<String> {
     if PREPARED.get().is_none() {
         // Of two threads one comes first.
@@ -37,7 +40,8 @@ pub(in crate::heap) fn prepared_name() -> Option<String> {
 
 impl DumpPath {
     fn new() -> io::Result<Self> {
-        // A name that no other process uses: its number alone is not enough where containers share a folder.
+        // A name that no other process uses: its number alone is not enough where containers share
+        // a folder.
         let chance = RandomState::new().build_hasher().finish();
         Ok(Self {
             descriptor: FolderDescriptor::new()?,

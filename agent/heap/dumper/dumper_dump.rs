@@ -1,4 +1,5 @@
-//! A dump by HotSpot's own dumper, from the JVM's side: what is known is held, HotSpot dumps, its file becomes ours.
+//! A dump by HotSpot's own dumper, from the JVM's side: what is known is held, HotSpot dumps, its
+//! file becomes ours.
 
 use super::dump_name::DumpName;
 use super::raw_heap::RawHeap;
@@ -30,7 +31,7 @@ use tables::{ClassId, ObjectTable, Tables};
 use translation::{translate, Knowledge, Known, KnownByReference, Settings, ThreadNames};
 use writer::DumpFile;
 
-/// What the agent knows of the heap before HotSpot dumps it.
+/// Facts about the heap from before HotSpot dumps it.
 struct Facts<'f> {
     env: &'f Env,
     jni: &'f Jni<'f>,
@@ -95,8 +96,8 @@ fn settings(options: &Options) -> Settings {
     }
 }
 
-/// An error if the stop may be too long, or if HotSpot's file may not fit the disk; ours takes the place of what was
-/// read of it.
+/// An error if the stop may be too long, or if HotSpot's file may not fit the disk; ours takes the
+/// place of what was read of it.
 fn check(
     name: &DumpName<'_>,
     order: &Order<'_>,
@@ -124,7 +125,7 @@ fn check(
 }
 
 impl<'f> Facts<'f> {
-    /// The platform threads, of whose names HotSpot's file tells nothing beside their objects.
+    /// The platform threads: HotSpot's file has nothing of their names but the objects.
     fn hold_threads(&mut self) -> Result<(), DumpError> {
         let (env, jni) = (self.env, self.jni);
         let own = env.current_thread(jni).when("the current thread")?;
@@ -144,7 +145,8 @@ impl<'f> Facts<'f> {
         Ok(())
     }
 
-    /// The string that HotSpot is given, the array that refers to it, and the reserve: they must not be in the dump.
+    /// The string that HotSpot is given, the array that refers to it, and the reserve: they must
+    /// not be in the dump.
     fn hold_own(&mut self, name: &DumpName<'_>) -> Result<(), DumpError> {
         for object in [Some(name.string()), name.kept_array()]
             .into_iter()
@@ -163,7 +165,8 @@ impl<'f> Facts<'f> {
         Ok(())
     }
 
-    /// Rows for the stacks of profiles; the objects that they allocated, and the classes that they name, are held.
+    /// Rows for the stacks of profiles; the objects that they allocated, and the classes that they
+    /// name, are held.
     fn hold_profiled(
         &mut self,
         profiled: Profiled<'_>,
@@ -204,7 +207,8 @@ impl<'f> Facts<'f> {
         Ok(())
     }
 
-    /// What the file tells of the JVM becomes texts of the head. The sizes of single classes are not known here.
+    /// Turns the facts about the JVM into texts of the head. The sizes of single classes are not
+    /// known here.
     fn tell_of_jvm(&self, options: &Options, pause: Duration) {
         let facts = JvmFacts {
             sizes: object_sizes::measure(self.env, self.jni),
@@ -216,7 +220,8 @@ impl<'f> Facts<'f> {
         }
     }
 
-    /// Has HotSpot dump; what was known, by the references of its file, and how long the application stood still.
+    /// Has HotSpot dump; what was known, by the references of its file, and how long the
+    /// application stood still.
     fn dump(
         &mut self,
         management: Management,
@@ -237,7 +242,8 @@ impl<'f> Facts<'f> {
         let known = references.release();
         dumped.map_err(DumpError::Dumper)?;
         let stopped = management.stopped(jni).zip(before);
-        // Not all of the time is a pause: HotSpot since 22 joins the pieces of its file when the application runs again.
+        // Not all of the time is a pause: HotSpot since 22 joins the pieces of its file when the
+        // application runs again.
         let pause = stopped.map(|(after, before)| after.saturating_sub(before));
         Ok((known, pause.map_or(took, |pause| pause.min(took))))
     }

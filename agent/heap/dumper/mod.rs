@@ -1,8 +1,9 @@
-//! A dump by HotSpot's own dumper: it stops the application and writes a file, of which ours is made when the application runs again.
+//! A dump by HotSpot's own dumper: it stops the application and writes a file, of which ours is
+//! made when the application runs again.
 //!
-//! [`dumper_dump`] leads: [`references`] holds what the agent knows while HotSpot dumps, [`dump_name`] tells HotSpot where to, [`watch`]
-//! tells the user how far it is. Then the crate `translation` reads HotSpot's file and writes ours, and [`raw_heap`] looks after the
-//! application meanwhile.
+//! [`dumper_dump`] leads: [`references`] holds what the agent knows while HotSpot dumps,
+//! [`dump_name`] gives HotSpot the name, [`watch`] reports progress. Then the crate `translation`
+//! reads HotSpot's file and writes ours, while [`raw_heap`] protects the application.
 
 mod dump_name;
 mod dumper_dump;

@@ -1,4 +1,5 @@
-//! HotSpot's file inside the application, which may need the disk and the memory that a translation takes.
+//! HotSpot's file inside the application, which may need the disk and the memory that a translation
+//! takes.
 
 use crate::ending;
 use headroom::MemoryLeft;

@@ -1,5 +1,6 @@
-//! References that the agent holds while HotSpot dumps. HotSpot writes a root for each, which tells the address of what is known here:
-//! no other word of the JVM's tells addresses that are good at that moment.
+//! References that the agent holds while HotSpot dumps. HotSpot writes a root for each, which
+//! contains the address of the object: no other source in the JVM gives addresses that are valid at
+//! that moment.
 
 use crate::heap::error::DumpError;
 use jvm::global::Global;
@@ -35,7 +36,7 @@ impl<'f> References<'f> {
         Ok(())
     }
 
-    /// Gives all references back, and tells what was known.
+    /// Gives all references back, and returns the facts about them.
     pub(super) fn release(mut self) -> KnownByReference {
         let mut known = HashMap::with_capacity(self.held.len());
         for (reference, what) in self.held.drain(..) {

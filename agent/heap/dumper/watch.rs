@@ -1,4 +1,5 @@
-//! Watches how HotSpot's file grows, by a thread that the pause does not stop: it tells the user, and those who wait for the dump.
+//! Watches how HotSpot's file grows, by a thread that the pause does not stop: it informs the user,
+//! and those who wait for the dump.
 
 use crate::ending;
 use crate::message::say;
@@ -6,12 +7,13 @@ use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
 use std::thread::{scope, Builder};
 use std::time::{Duration, Instant};
 
-/// Time between two looks.
+/// Time between two checks.
 const LOOK: Duration = Duration::from_millis(250);
 /// Time between two lines.
 const PROGRESS: Duration = Duration::from_secs(5);
 
-/// Runs `body` while a thread looks at `bytes` and says a line every few seconds if `tells`. Without a thread nobody looks.
+/// Runs `body` while a thread watches `bytes`, and prints a line every few seconds if `tells`.
+/// Without a thread nothing is watched.
 pub(super) fn watched<R>(
     bytes: impl Fn() -> u64 + Sync,
     tells: bool,
@@ -61,7 +63,7 @@ fn watched_every<R>(
 /// Ends the watch, after a panic, too.
 struct End(#[allow(dead_code)] Sender<()>);
 
-/// What a user reads while the application stands still.
+/// The progress line while the application stands still.
 fn line(bytes: u64) -> String {
     format!(
         "dumping inside the pause: {} MB written by HotSpot",

@@ -1,5 +1,5 @@
-//! Profiles in a dump: turns the session's stacks, from allocations and CPU samples, into rows of the dump's own
-//! tables.
+//! Profiles in a dump: turns the session's stacks, from allocations and CPU samples, into rows of
+//! the dump's own tables.
 
 use super::catalogue::Catalogue;
 use super::methods::Methods;
@@ -31,7 +31,8 @@ pub(in crate::heap) struct Profiled<'s> {
 pub(in crate::heap) struct AllocationTraces {
     /// Each live sampled object's weak handle, and the trace that allocated it.
     pub(in crate::heap) by_handle: Vec<(Handle, TraceId)>,
-    /// The records of allocation sites and CPU samples, which follow the head of the file; empty if there are none.
+    /// The records of allocation sites and CPU samples, which follow the head of the file; empty if
+    /// there are none.
     pub(in crate::heap) records: Vec<u8>,
 }
 
@@ -43,13 +44,14 @@ struct Translator<'d, 'f> {
     tables: &'d Tables,
     objects: &'d mut ObjectTable,
     known: HashMap<TraceId, TraceId>,
-    /// The dump's classes by signature, the first of several with the same one. Filled at the first use.
+    /// The dump's classes by signature, the first of several with the same one. Filled at the first
+    /// use.
     by_signature: Option<HashMap<StringId, ClassId>>,
 }
 
 impl AllocationTraces {
-    /// Takes the sites, and the traces of live objects. Call it before the dump, and keep the handles until the
-    /// pause has begun.
+    /// Takes the sites, and the traces of live objects. Call it before the dump, and keep the
+    /// handles until the pause has begun.
     ///
     /// Empty if nothing is sampled.
     pub(in crate::heap) fn take<'a, 'f>(
@@ -102,7 +104,8 @@ impl Translator<'_, '_> {
         for frame in self.traces.named_frames(trace) {
             frames.push(self.frame(&frame)?);
         }
-        // Thread serial 0, because readers take a trace with a thread's number for that thread's own stack.
+        // Thread serial 0, because readers take a trace with a thread's number for that thread's
+        // own stack.
         let row = self.tables.traces.intern(Trace {
             thread: None,
             frames,
@@ -111,8 +114,8 @@ impl Translator<'_, '_> {
         Ok(row)
     }
 
-    /// The dump's row for a frame. The session recorded the names at sampling time; by now the class may be unloaded,
-    /// or replaced.
+    /// The dump's row for a frame. The session recorded the names at sampling time; by now the
+    /// class may be unloaded, or replaced.
     fn frame(&mut self, frame: &NamedFrame) -> Result<FrameId, DumpError> {
         let class = match frame.id {
             Some(id) => self
@@ -152,7 +155,8 @@ impl Translator<'_, '_> {
         by_signature.get(&signature).copied()
     }
 
-    /// The record of CPU samples. Stacks of different threads that are equal in the dump share one row.
+    /// The record of CPU samples. Stacks of different threads that are equal in the dump share one
+    /// row.
     fn cpu_record(&mut self, counts: &CpuCounts, cutoff: f64) -> Result<Vec<u8>, DumpError> {
         let mut by_trace: BTreeMap<TraceId, u64> = BTreeMap::new();
         for (&trace, &samples) in counts.by_trace() {
@@ -184,8 +188,8 @@ impl Translator<'_, '_> {
         for trace in ranked_traces(&loaded, cutoff) {
             self.trace(trace)?;
         }
-        // Sites that are equal in the dump share one row: those of different threads, and those of unloaded classes.
-        // Traces below the cutoff are not in the file, nor are their sites.
+        // Sites that are equal in the dump share one row: those of different threads, and those of
+        // unloaded classes. Traces below the cutoff are not in the file, nor are their sites.
         let mut merged = BTreeMap::<_, SiteRow>::new();
         for mut site in loaded {
             let Some(&trace) = self.known.get(&site.trace) else {

@@ -1,7 +1,9 @@
-//! The catalogue: every loaded class with its superclass, loader and fields, read from the JVM before the pause.
+//! The catalogue: every loaded class with its superclass, loader and fields, read from the JVM
+//! before the pause.
 //!
-//! Its handles keep the classes from being unloaded until the dump is written. They are released with the dump's local
-//! frame. A class loaded later is [admitted](Catalogue::admit) when it is met.
+//! Its handles keep the classes from being unloaded until the dump is written. They are released
+//! with the dump's local frame. A class loaded later is [admitted](Catalogue::admit) when it is
+//! met.
 
 use super::unlinked;
 use crate::heap::error::{DumpError, For};
@@ -18,7 +20,8 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use tables::{ClassId, ClassRow, Field, LoaderId, ObjectIndex, ObjectTable, Tables};
 
-/// The classes of one dump. Class `n` of the first pass is object `n` of the object table and has tag `n`.
+/// The classes of one dump. Class `n` of the first pass is object `n` of the object table and has
+/// tag `n`.
 #[derive(Debug)]
 pub(in crate::heap) struct Catalogue<'f> {
     env: &'f Env,
@@ -35,8 +38,8 @@ pub(in crate::heap) struct Catalogue<'f> {
 }
 
 impl<'f> Catalogue<'f> {
-    /// Reads all loaded classes: fills `tables.classes` and `tables.loaders`, and tags their mirrors. First
-    /// links the classes that may have archived instances.
+    /// Reads all loaded classes: fills `tables.classes` and `tables.loaders`, and tags their
+    /// mirrors. First links the classes that may have archived instances.
     ///
     /// Needs an environment without tags and an empty `objects`.
     pub(in crate::heap) fn take(
@@ -99,7 +102,8 @@ impl<'f> Catalogue<'f> {
         self.field_ids.get(class.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// The mirrors and class loaders: the objects that the catalogue gave a row. With their handles.
+    /// The mirrors and class loaders: the objects that the catalogue gave a row. With their
+    /// handles.
     pub(in crate::heap) fn pinned(&self) -> Vec<(ObjectIndex, Handle)> {
         let mirrors = self.mirrors.iter().copied().zip(&self.handles);
         let loaders = self.loaders.borrow();
@@ -113,7 +117,8 @@ impl<'f> Catalogue<'f> {
             .collect()
     }
 
-    /// The class whose mirror this is; `None` for other objects and for `Class` objects of primitive types.
+    /// The class whose mirror this is; `None` for other objects and for `Class` objects of
+    /// primitive types.
     pub(in crate::heap) fn class_of_mirror(&self, mirror: ObjectIndex) -> Option<ClassId> {
         if mirror.index() < self.first_look {
             return ClassId::from_index(mirror.index());
@@ -180,8 +185,8 @@ impl<'f> Catalogue<'f> {
 
     /// Links those of `classes` that are not linked, so that their fields can be read.
     ///
-    /// The first pass usually leaves none that has instances, but one may have been loaded since. Linking
-    /// creates objects: an error if the heap is full.
+    /// The first pass usually leaves none that has instances, but one may have been loaded since.
+    /// Linking creates objects: an error if the heap is full.
     pub(in crate::heap) fn link(
         &self,
         classes: impl Iterator<Item = ClassId>,
@@ -288,8 +293,8 @@ impl<'f> Catalogue<'f> {
         }
     }
 
-    /// The class's row as the JVM reports it now. `fields` is `None`, so that the class is read again later,
-    /// if it is not linked, or if its superclass is not in the catalogue.
+    /// The class's row as the JVM reports it now. `fields` is `None`, so that the class is read
+    /// again later, if it is not linked, or if its superclass is not in the catalogue.
     fn row(
         &self,
         class: &Object<'_>,
@@ -304,8 +309,8 @@ impl<'f> Catalogue<'f> {
                 fields = fields.filter(|_| known.is_some());
                 known
             }
-            // An interface: HotSpot's own dumps give it Object as superclass. Readers take a class without
-            // one for Object.
+            // An interface: HotSpot's own dumps give it Object as superclass. Readers take a class
+            // without one for Object.
             None if signature != b"Ljava/lang/Object;" => Some(self.object_class),
             None => None,
         };
@@ -365,7 +370,8 @@ impl<'f> Catalogue<'f> {
                 self.jni.forget(loader);
                 index
             }
-            // Keep the reference, so that the loader is in the dump even if nothing else refers to it.
+            // Keep the reference, so that the loader is in the dump even if nothing else refers to
+            // it.
             None => {
                 let index = tag_new(self.env, objects, &loader)?;
                 self.loaders.borrow_mut().push((index, loader));
@@ -375,7 +381,8 @@ impl<'f> Catalogue<'f> {
         Ok(Some(tables.loaders.intern(index)))
     }
 
-    /// The handle of the bootstrap loader's class with this signature; `None` if it is not in the catalogue.
+    /// The handle of the bootstrap loader's class with this signature; `None` if it is not in the
+    /// catalogue.
     pub(in crate::heap) fn bootstrap_class(
         &self,
         signature: &[u8],

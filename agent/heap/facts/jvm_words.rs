@@ -1,4 +1,5 @@
-//! What a dump tells of its JVM in words. Nothing that the application was given: the command line may hold secrets.
+//! The facts about the JVM in a dump's texts. Nothing that the application was given: the command
+//! line may hold secrets.
 
 use hotspot::flags;
 use jvm::env::Env;

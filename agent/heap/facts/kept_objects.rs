@@ -1,7 +1,9 @@
-//! Kept objects: objects that the check of a snapshot reads back, made while the heap has room for them.
+//! Kept objects: objects that the check of a snapshot reads back, made while the heap has room for
+//! them.
 //!
-//! Heaps are dumped most often when they are full. To make an object then would cause a useless collection, or an
-//! `OutOfMemoryError`, which ends a JVM that runs with `-XX:+ExitOnOutOfMemoryError`.
+//! Heaps are dumped most often when they are full. To make an object then would cause a useless
+//! collection, or an `OutOfMemoryError`, which ends a JVM that runs with
+//! `-XX:+ExitOnOutOfMemoryError`.
 
 use crate::heap::error::{DumpError, For};
 use format::BasicType;
@@ -14,11 +16,12 @@ use jvm::object::Object;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 
-/// The tag of the agent's own objects. No table row has it. They do not belong in a dump, but HotSpot reports global
-/// references and held monitors as roots.
+/// The tag of the agent's own objects. No table row has it. They do not belong in a dump, but
+/// HotSpot reports global references and held monitors as roots.
 pub(in crate::heap) const AGENTS_TAG: i64 = -1;
 
-/// One in this many classes has its mirror among the elements, because mirrors lie far from other objects.
+/// One in this many classes has its mirror among the elements, because mirrors lie far from other
+/// objects.
 const MIRROR_STEP: usize = 31;
 /// Lengths of the arrays of each primitive type.
 const LENGTHS: [usize; 4] = [0, 1, 5, 1000];
@@ -125,8 +128,9 @@ impl<'f> KeptObjects<'f> {
         })
     }
 
-    /// Makes objects of every kind: all primitive types, inheritance, arrays, strings, hashed and lockable ones. Uses
-    /// only JDK classes that every JVM has loaded, and runs only their constructors.
+    /// Makes objects of every kind: all primitive types, inheritance, arrays, strings, hashed and
+    /// lockable ones. Uses only JDK classes that every JVM has loaded, and runs only their
+    /// constructors.
     pub(in crate::heap) fn make(env: &'f Env, jni: &'f Jni<'f>) -> Result<Self, DumpError> {
         let loaded = env.loaded_classes(jni).when("the loaded classes")?;
         Self::make_of(env, jni, loaded, None)
@@ -167,9 +171,11 @@ impl<'f> KeptObjects<'f> {
     }
 }
 
-/// Makes the kept objects in `VMInit`, before any dump, and a string of this `name`; `loaded` are all classes.
+/// Makes the kept objects in `VMInit`, before any dump, and a string of this `name`; `loaded` are
+/// all classes.
 ///
-/// An error is not reported to the user: a dump then makes the objects itself, as with an attached agent.
+/// An error is not reported to the user: a dump then makes the objects itself, as with an attached
+/// agent.
 pub(in crate::heap) fn prepare<'f>(
     env: &'f Env,
     jni: &'f Jni<'f>,
@@ -236,8 +242,8 @@ impl<'f> Maker<'f> {
             let array = self.jni.new_primitive_array(element_type, &bytes);
             made.push(array.ok_or(DumpError::Missing("memory for an array"))?);
         }
-        // With compact headers the identity hash lies below the class in one word. Only hashes, and different ones,
-        // show where the class begins.
+        // With compact headers the identity hash lies below the class in one word. Only hashes, and
+        // different ones, show where the class begins.
         for array in made.iter().skip(INSTANCES.len()).step_by(2) {
             self.env.hash(array).when("the hash of an array")?;
         }
@@ -254,8 +260,9 @@ impl<'f> Maker<'f> {
         array.ok_or(DumpError::Missing("memory for an array"))
     }
 
-    /// One value of each primitive type; a map, which inherits fields; a string; an exception, which has references;
-    /// objects whose headers hold, or can hold, a hash, a lock, or both besides the class.
+    /// One value of each primitive type; a map, which inherits fields; a string; an exception,
+    /// which has references; objects whose headers hold, or can hold, a hash, a lock, or both
+    /// besides the class.
     fn instances(&self) -> Result<Vec<Object<'f>>, DumpError> {
         let text = self.jni.new_string("what is known");
         let text = text.ok_or(DumpError::Missing("memory for a string"))?;

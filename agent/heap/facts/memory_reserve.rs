@@ -1,8 +1,9 @@
-//! A reserve in the Java heap, which the agent gives up at the first OutOfMemoryError: while the dump keeps the thread that
-//! threw, and with it a full heap, HotSpot's signal thread needs memory to answer a SIGTERM.
+//! A reserve in the Java heap, which the agent gives up at the first OutOfMemoryError: while the
+//! dump keeps the thread that threw, and with it a full heap, HotSpot's signal thread needs memory
+//! to answer a SIGTERM.
 //!
-//! G1 and ZGC give memory to a thread in units: regions and pages. So the reserve is one array that has such a unit of
-//! its own, which is free again when the array is dead, whatever else is alive.
+//! G1 and ZGC give memory to a thread in units: regions and pages. So the reserve is one array that
+//! has such a unit of its own, which is free again when the array is dead, whatever else is alive.
 
 use super::kept_objects::AGENTS_TAG;
 use hotspot::flags;
@@ -33,7 +34,7 @@ static RESERVE: Mutex<Option<Global>> = Mutex::new(None);
 /// The collector, as far as that matters here.
 #[derive(Clone, Copy, Debug)]
 enum Units {
-    /// Regions of so many bytes; what is larger than half of one has regions of its own.
+    /// Regions of this many bytes; a piece larger than half of one has regions of its own.
     Regions(u64),
     /// ZGC's pages, some of 32 MiB for objects that share them.
     Pages,
@@ -58,8 +59,9 @@ impl Units {
         }
     }
 
-    /// The reserve's length; `None` if it would take too large a share of the heap. At least half of the heap must be
-    /// free: an allocation that failed would be an OutOfMemoryError of the application, with all that it asks for then.
+    /// The reserve's length; `None` if it would take too large a share of the heap. At least half
+    /// of the heap must be free: an allocation that failed would be an OutOfMemoryError of the
+    /// application, with all that it asks for then.
     fn reserve_bytes(self, heap: HeapBytes) -> Option<usize> {
         let most = heap.used.saturating_add(heap.free);
         let (bytes, taken) = match self {
@@ -76,7 +78,8 @@ impl Units {
     }
 }
 
-/// Makes the reserve, in `VMInit`; `loaded` are all classes. There is none in a heap that is too small for it.
+/// Makes the reserve, in `VMInit`; `loaded` are all classes. There is none in a heap that is too
+/// small for it.
 pub(in crate::heap) fn make(env: &Env, jni: &Jni<'_>, loaded: &[Object<'_>]) {
     let heap = heap_room::bytes(env, jni, loaded);
     let Some(length) = heap.and_then(|heap| Units::find(env).reserve_bytes(heap)) else {

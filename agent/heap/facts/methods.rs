@@ -41,7 +41,7 @@ impl<'f> Methods<'f> {
         }
     }
 
-    /// The row of a frame. A frame without a known method gets a row that says so.
+    /// The row of a frame. A frame without a known method gets a row that names it unknown.
     pub(in crate::heap) fn frame(
         &mut self,
         frame: Option<StackFrame>,
@@ -109,7 +109,7 @@ impl<'f> Methods<'f> {
         Ok(self.known.get(&id).and_then(Option::as_ref))
     }
 
-    /// What the JVM says about a method; `None` if its class is unloaded.
+    /// The facts about a method; `None` if its class is unloaded.
     fn ask(
         &self,
         method: MethodId,

@@ -1,4 +1,5 @@
-//! Facts: what both engines read from the JVM besides its heap: classes, threads, stacks, methods, and profiles.
+//! Facts: what both engines read from the JVM besides its heap: classes, threads, stacks, methods,
+//! and profiles.
 
 pub(super) mod allocation_traces;
 pub(super) mod catalogue;

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, HashSet};
 use tables::{ObjectIndex, Root, Tables, ThreadId, TraceId};
 
-/// What the walk reported about one thread.
+/// The walk's reports about one thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::heap) struct ThreadNote {
     /// The thread object.
@@ -18,8 +18,8 @@ pub(in crate::heap) struct ThreadNote {
     pub(in crate::heap) frames: BTreeMap<u32, (MethodId, Option<i64>)>,
 }
 
-/// The classes of the objects that the VM itself holds. Needed up to JDK 14, where HotSpot reports constants of
-/// compiled code as roots of the same kind.
+/// The classes of the objects that the VM itself holds. Needed up to JDK 14, where HotSpot reports
+/// constants of compiled code as roots of the same kind.
 const THE_VMS: [&[u8]; 8] = [
     b"Ljava/lang/ArithmeticException;",
     b"Ljava/lang/ArrayStoreException;",
@@ -33,10 +33,11 @@ const THE_VMS: [&[u8]; 8] = [
 
 /// Classifies the roots that JVMTI reports as "system class" and "other".
 ///
-/// As "system class" HotSpot reports everything held by the data of loaders that are never unloaded: mirrors, arrays of
-/// resolved constants, modules and more. As "other" it reports what the VM holds, mounted virtual threads and, up to
-/// JDK 14, constants of compiled code, which last only as long as the code. HotSpot's own dumps list only the mirrors
-/// and, as JNI globals, what the VM holds.
+/// As "system class" HotSpot reports everything held by the data of loaders that are never
+/// unloaded: mirrors, arrays of resolved constants, modules and more. As "other" it reports what
+/// the VM holds, mounted virtual threads and, up to JDK 14, constants of compiled code, which last
+/// only as long as the code. HotSpot's own dumps list only the mirrors and, as JNI globals, what
+/// the VM holds.
 #[derive(Clone, Debug, Default)]
 pub(in crate::heap) struct SystemRoots {
     /// Tags of `java.lang.Class` and `java.lang.Module`.
@@ -66,11 +67,11 @@ impl SystemRoots {
         }
     }
 
-    /// The place of an "other" root to an object of the class with this tag, given those reported before it; `None` for
-    /// a constant of compiled code.
+    /// The place of an "other" root to an object of the class with this tag, given those reported
+    /// before it; `None` for a constant of compiled code.
     ///
-    /// Up to JDK 14 HotSpot reports first what loader data hold, then what the VM holds (from mirrors of primitive
-    /// types to two thread groups), then the constants.
+    /// Up to JDK 14 HotSpot reports first what loader data hold, then what the VM holds (from
+    /// mirrors of primitive types to two thread groups), then the constants.
     fn other_place(&self, class_tag: i64, before: OthersBefore) -> Option<Place> {
         let Some(the_vms) = &self.the_vms else {
             return Some(Place::Vm);
@@ -134,7 +135,8 @@ pub(in crate::heap) struct RootNotes {
     own_thread: Option<ObjectIndex>,
     threads: Vec<ThreadNote>,
     thread_places: FxHashMap<ObjectIndex, usize>,
-    /// The last reported thread; and by number, the threads that had no tag when the JVM reported them.
+    /// The last reported thread; and by number, the threads that had no tag when the JVM reported
+    /// them.
     last_thread: Option<ObjectIndex>,
     untagged: FxHashMap<i64, ObjectIndex>,
     system: SystemRoots,
@@ -178,7 +180,8 @@ impl RootNotes {
         kind == Reference::Other && self.system.other_place(class_tag, self.others).is_none()
     }
 
-    /// Adds frames that belong to Java methods: for each thread, in the order of [`Self::threads`], their depths.
+    /// Adds frames that belong to Java methods: for each thread, in the order of [`Self::threads`],
+    /// their depths.
     pub(in crate::heap) fn know_java_frames<'d>(
         &mut self,
         depths: impl Iterator<Item = &'d [u32]>,
@@ -189,8 +192,8 @@ impl RootNotes {
         self.java_frames.extend(frames);
     }
 
-    /// Whether this is a constant of compiled code, which HotSpot reports as a JNI local of the frame that runs the
-    /// code. Real JNI locals belong only to frames of native methods.
+    /// Whether this is a constant of compiled code, which HotSpot reports as a JNI local of the
+    /// frame that runs the code. Real JNI locals belong only to frames of native methods.
     fn is_code_constant(&self, place: Place) -> bool {
         let Place::JniLocal { thread, depth } = place else {
             return false;
@@ -206,7 +209,8 @@ impl RootNotes {
         self.java_frames.contains(&(thread, depth)) || has_bytecode()
     }
 
-    /// Whether this is one of the agent's own local references, which is not a root of the application.
+    /// Whether this is one of the agent's own local references, which is not a root of the
+    /// application.
     pub(in crate::heap) fn is_own(&self, kind: Reference) -> bool {
         match (kind, self.own_thread) {
             (Reference::JniLocal(frame), Some(own)) => {
@@ -221,8 +225,8 @@ impl RootNotes {
         thread.is_some() && thread == self.own_thread
     }
 
-    /// Sets the thread object for a thread number of the JVM. Needed for virtual threads, which the JVM does not report
-    /// themselves.
+    /// Sets the thread object for a thread number of the JVM. Needed for virtual threads, which the
+    /// JVM does not report themselves.
     pub(in crate::heap) fn know_thread(&mut self, thread_id: i64, object: ObjectIndex) {
         self.untagged.insert(thread_id, object);
     }
@@ -234,7 +238,8 @@ impl RootNotes {
         }
     }
 
-    /// Notes one root to an object of the class with this tag. Ignores references that are not roots.
+    /// Notes one root to an object of the class with this tag. Ignores references that are not
+    /// roots.
     pub(in crate::heap) fn note(&mut self, kind: Reference, class_tag: i64, object: ObjectIndex) {
         if matches!(kind, Reference::Thread | Reference::Other) {
             self.last_thread = Some(object);
@@ -307,7 +312,8 @@ impl RootNotes {
         })
     }
 
-    /// The thread and depth of a stack root; `None` if the thread is unknown. No JVM was seen to report that.
+    /// The thread and depth of a stack root; `None` if the thread is unknown. No JVM was seen to
+    /// report that.
     fn frame(&mut self, frame: RootFrame) -> Option<(usize, Option<u32>)> {
         let object = self.thread_object(frame)?;
         let thread = self.thread(object);
@@ -328,8 +334,9 @@ impl RootNotes {
 
     /// The thread object of a frame.
     ///
-    /// HotSpot 21 and later read the thread's tag before they report the thread itself. A thread that was not tagged
-    /// before the walk thus has no tag here: it is the thread, or the mounted virtual thread, reported last.
+    /// HotSpot 21 and later read the thread's tag before they report the thread itself. A thread
+    /// that was not tagged before the walk thus has no tag here: it is the thread, or the mounted
+    /// virtual thread, reported last.
     fn thread_object(&mut self, frame: RootFrame) -> Option<ObjectIndex> {
         if let Some(tagged) = ObjectIndex::from_tag(frame.thread_tag) {
             return Some(tagged);
@@ -344,10 +351,11 @@ impl RootNotes {
 
     /// The roots as the file has them. `threads` are the rows of [`Self::threads`], in their order.
     ///
-    /// `is_class` tells whether an object is the mirror of a class in the file (mirrors of primitive types are not).
-    /// `is_held` tells whether a class that is never unloaded refers to the object. An object held by a loader's data
-    /// needs no root if `is_held`; otherwise it becomes a JNI global, like the VM's own objects in HotSpot's dumps. A
-    /// module needs no root, because its layer or its loader refers to it.
+    /// `is_class` tells whether an object is the mirror of a class in the file (mirrors of
+    /// primitive types are not). `is_held` tells whether a class that is never unloaded refers to
+    /// the object. An object held by a loader's data needs no root if `is_held`; otherwise it
+    /// becomes a JNI global, like the VM's own objects in HotSpot's dumps. A module needs no root,
+    /// because its layer or its loader refers to it.
     pub(in crate::heap) fn records(
         &self,
         threads: &[(ThreadId, TraceId)],
@@ -358,7 +366,8 @@ impl RootNotes {
         let mut system = HashSet::new();
         let mut reference = 0;
         let mut global = |object| {
-            // JVMTI does not report the reference's address; a running number keeps the records apart.
+            // JVMTI does not report the reference's address; a running number keeps the records
+            // apart.
             reference += 1;
             Root::JniGlobal { object, reference }
         };
@@ -374,8 +383,8 @@ impl RootNotes {
                 Place::LoaderData if !is_held(object) && system.insert(object) => {
                     roots.push(global(object));
                 }
-                // HotSpot also reports a mounted virtual thread as one of the VM's own objects. It already has a root
-                // as a thread.
+                // HotSpot also reports a mounted virtual thread as one of the VM's own objects. It
+                // already has a root as a thread.
                 Place::Vm if !self.thread_places.contains_key(&object) => {
                     roots.push(global(object));
                 }

@@ -1,12 +1,13 @@
 //! Memory for HotSpot's walk over the stacks.
 //!
-//! Before a JVMTI heap walk, HotSpot may look through all frames of all threads while no Java thread runs: since JDK 16
-//! for objects that the compiler has scalar-replaced (`EscapeBarrier`), up to JDK 14 for biased locks
-//! (`BiasedLocking::preserve_marks`). It keeps 5 KiB for each frame until it has seen the last one, and the JVM keeps the
-//! memory afterwards. So we start no such walk if there is too little memory, and give the memory back afterwards.
+//! Before a JVMTI heap walk, HotSpot may look through all frames of all threads while no Java
+//! thread runs: since JDK 16 for objects that the compiler has scalar-replaced (`EscapeBarrier`),
+//! up to JDK 14 for biased locks (`BiasedLocking::preserve_marks`). It keeps 5 KiB for each frame
+//! until it has seen the last one, and the JVM keeps the memory afterwards. So we start no such
+//! walk if there is too little memory, and give the memory back afterwards.
 //!
-//! Measured with 2,000 threads 200 frames deep on 11: the JVM grew by 2 GB, which it would have kept for ever; all of it
-//! is given back.
+//! Measured with 2,000 threads 200 frames deep on 11: the JVM grew by 2 GB, which it would have
+//! kept for ever; all of it is given back.
 
 use crate::heap::error::DumpError;
 use headroom::MemoryLeft;
@@ -22,8 +23,8 @@ const LEAST_GIVEN_BACK_BYTES: u64 = 16 << 20;
 /// HotSpot itself frees its cached memory every 5 s.
 const BEFORE_GIVING_BACK: Duration = Duration::from_secs(7);
 
-/// The rooms of this process. Locked by threads that dump, and by the thread that gives memory back, for as long as
-/// that takes.
+/// The rooms of this process. Locked by threads that dump, and by the thread that gives memory
+/// back, for as long as that takes.
 static ROOMS: Mutex<Rooms> = Mutex::new(Rooms {
     kept: 0,
     last: None,
@@ -47,7 +48,8 @@ pub(in crate::heap) struct StackRoom {
 }
 
 impl StackRoom {
-    /// Checks that there is memory for a walk over this many frames. The error is [`DumpError::DeepStacks`].
+    /// Checks that there is memory for a walk over this many frames. The error is
+    /// [`DumpError::DeepStacks`].
     pub(in crate::heap) fn check(java: u32, frames: usize) -> Result<Self, DumpError> {
         let bytes = frames as u64 * frame_bytes(java);
         check(frames, bytes, MemoryLeft::open().too_little_for(bytes))?;
@@ -72,8 +74,8 @@ impl Drop for StackRoom {
     }
 }
 
-/// The thread's main function. Waits until no room is in use and the last one was dropped some seconds ago, then as
-/// long again, because HotSpot's own thread may have been late.
+/// The thread's main function. Waits until no room is in use and the last one was dropped some
+/// seconds ago, then as long again, because HotSpot's own thread may have been late.
 fn give_back() {
     let mut given_back_after = None;
     loop {
@@ -96,7 +98,8 @@ fn give_back() {
     }
 }
 
-/// HotSpot's bytes for each frame: mostly the locations of all registers of the processor, twice. Measured on x86-64.
+/// HotSpot's bytes for each frame: mostly the locations of all registers of the processor, twice.
+/// Measured on x86-64.
 fn frame_bytes(java: u32) -> u64 {
     match java {
         0..=8 => 2 << 10,
@@ -106,7 +109,8 @@ fn frame_bytes(java: u32) -> u64 {
     }
 }
 
-/// An error if the walk would leave the application too little memory; `too_little` is what would be left then.
+/// An error if the walk would leave the application too little memory; `too_little` is what would
+/// be left then.
 fn check(frames: usize, bytes: u64, too_little: Option<u64>) -> Result<(), DumpError> {
     match too_little {
         Some(left_bytes) if bytes >= LEAST_BYTES => Err(DumpError::DeepStacks {

@@ -1,9 +1,9 @@
-//! Stacks: reconciles the stacks captured before the walk with the frames that the walk saw, and those that the forked
-//! copy has read.
+//! Stacks: reconciles the stacks captured before the walk with the frames that the walk saw, and
+//! those that the forked copy has read.
 //!
-//! JVMTI returns whole stacks only outside the walk, and the walk reports only frames with references. The copy reads
-//! whole stacks where it knows how. Elsewhere, as the thread may have run in between, a captured stack is shifted until
-//! it fits.
+//! JVMTI returns whole stacks only outside the walk, and the walk reports only frames with
+//! references. The copy reads whole stacks where it knows how. Elsewhere, as the thread may have
+//! run in between, a captured stack is shifted until it fits.
 
 use jvm::method::MethodId;
 use jvm::stack::StackFrame;
@@ -63,9 +63,9 @@ pub(in crate::heap) fn stack_of(
 
 /// The stack according to what was captured and what the walk saw.
 ///
-/// Frames that the walk saw stay at their depth. The captured frames are shifted by the number of frames with
-/// which most of them agree. Captured frames above one that disagrees are dropped, because the thread has left
-/// them.
+/// Frames that the walk saw stay at their depth. The captured frames are shifted by the number of
+/// frames with which most of them agree. Captured frames above one that disagrees are dropped,
+/// because the thread has left them.
 fn agree(captured: &[StackFrame], seen: &SeenFrames) -> Vec<Option<StackFrame>> {
     let shift = best_shift(captured, seen);
     let at = |depth: usize| captured.get(depth.checked_add_signed(shift)?).copied();
@@ -98,8 +98,8 @@ fn agree(captured: &[StackFrame], seen: &SeenFrames) -> Vec<Option<StackFrame>> 
         .collect()
 }
 
-/// How many captured frames at the top the thread has left since (positive), or how many it has entered
-/// (negative).
+/// How many captured frames at the top the thread has left since (positive), or how many it has
+/// entered (negative).
 fn best_shift(captured: &[StackFrame], seen: &SeenFrames) -> isize {
     let agreeing = |shift: isize| {
         seen.iter()

@@ -19,9 +19,11 @@ use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 use tables::{ObjectIndex, ObjectTable, Tables, ThreadId, ThreadRow, Trace, TraceId};
 
-/// Frames requested for each of several threads at once. HotSpot reserves memory for that many per thread.
+/// Frames requested for each of several threads at once. HotSpot reserves memory for that many per
+/// thread.
 const USUAL_DEPTH_FRAMES: i32 = 512;
-/// Threads whose stacks are requested at once. The application pauses for each request, 0.2 us a frame.
+/// Threads whose stacks are requested at once. The application pauses for each request, 0.2 us a
+/// frame.
 const THREADS_AT_A_TIME: usize = 128;
 
 /// A thread and its stack shortly before the walk.
@@ -49,17 +51,19 @@ pub(in crate::heap) struct CapturedStacks<'f> {
 pub(in crate::heap) struct ThreadRows {
     /// Thread and trace of each thread that the walk reported, in its order.
     pub(in crate::heap) ids: Vec<(ThreadId, TraceId)>,
-    /// For each thread that the walk reported, the depths of its reported frames that belong to Java methods.
+    /// For each thread that the walk reported, the depths of its reported frames that belong to
+    /// Java methods.
     pub(in crate::heap) java_frames: Vec<Vec<u32>>,
     /// Longest time that the application paused for capturing stacks and finding virtual threads.
     pub(in crate::heap) pause: Duration,
 }
 
 impl<'f> CapturedStacks<'f> {
-    /// Tags all platform threads, so that the walk can tell which thread a frame belongs to, and captures their
-    /// stacks. That takes one short safepoint for each group of threads, and one more request for each deep
-    /// stack. `barrier` tells whether HotSpot looks at all frames before its walk over the heap. If it does, finds that
-    /// this may take longer than `max_pause`, or that the application would lack the memory.
+    /// Tags all platform threads, so that the walk can tell which thread a frame belongs to, and
+    /// captures their stacks. That takes one short safepoint for each group of threads, and one
+    /// more request for each deep stack. `barrier` tells whether HotSpot looks at all frames before
+    /// its walk over the heap. If it does, finds that this may take longer than `max_pause`, or
+    /// that the application would lack the memory.
     pub(in crate::heap) fn take(
         env: &'f Env,
         jni: &'f Jni<'f>,
@@ -109,9 +113,9 @@ impl<'f> CapturedStacks<'f> {
 
     /// Fills `tables.threads` and `tables.traces` for the threads that the walk reported.
     ///
-    /// Each comes with its stack, if the copy has read it. Other threads that were not captured, virtual ones and those
-    /// started since, get the frames that the walk saw. The walk's frames correct the captured stacks. `depth_frames`
-    /// cuts stacks.
+    /// Each comes with its stack, if the copy has read it. Other threads that were not captured,
+    /// virtual ones and those started since, get the frames that the walk saw. The walk's frames
+    /// correct the captured stacks. `depth_frames` cuts stacks.
     pub(in crate::heap) fn fill(
         self,
         notes: Vec<(ThreadNote, Option<ReadStack>)>,
@@ -181,7 +185,8 @@ impl<'f> CapturedStacks<'f> {
     }
 }
 
-/// Captures the stacks of these threads. Also returns the longest time that the application paused for it.
+/// Captures the stacks of these threads. Also returns the longest time that the application paused
+/// for it.
 fn capture<'f>(
     env: &Env,
     mut threads: Vec<Object<'f>>,
@@ -191,7 +196,8 @@ fn capture<'f>(
     while !threads.is_empty() {
         let some = threads.split_off(threads.len().saturating_sub(THREADS_AT_A_TIME));
         let mut frames = match env.stacks_of(&some, USUAL_DEPTH_FRAMES) {
-            // JVMTI returns this for a single ended thread; among several threads it has an empty stack.
+            // JVMTI returns this for a single ended thread; among several threads it has an empty
+            // stack.
             Err(JvmtiError::THREAD_NOT_ALIVE) => Vec::new(),
             frames => frames.when("the stacks of threads")?,
         };

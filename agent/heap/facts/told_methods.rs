@@ -1,4 +1,5 @@
-//! The ids of methods that the forked copy has named: HotSpot has an id only for a method that somebody has asked about.
+//! The ids of methods that the forked copy has named: HotSpot has an id only for a method that
+//! somebody has asked about.
 
 use super::catalogue::Catalogue;
 use jvm::env::Env;

@@ -7,16 +7,17 @@ use jvm::object::Object;
 
 /// Links the bootstrap loader's classes that may have instances but are not linked.
 ///
-/// Where HotSpot maps a CDS archive, the archived objects may be instances of unlinked classes. JVMTI does not report
-/// the fields of an unlinked class, and only the pause shows whether it has instances. A JVM that has just started has
-/// about 50 such classes; linking takes 40 us each and loads nothing but the types of public fields. A thread that
-/// links a class waits if another thread is linking it, and reports that to a debugger.
+/// Where HotSpot maps a CDS archive, the archived objects may be instances of unlinked classes.
+/// JVMTI does not report the fields of an unlinked class, and only the pause shows whether it has
+/// instances. A JVM that has just started has about 50 such classes; linking takes 40 us each and
+/// loads nothing but the types of public fields. A thread that links a class waits if another
+/// thread is linking it, and reports that to a debugger.
 ///
-/// Asking for fields creates objects, so nothing is linked in a full heap. At VMInit the heap is not full, and the
-/// archive's objects exist already.
+/// Asking for fields creates objects, so nothing is linked in a full heap. At VMInit the heap is
+/// not full, and the archive's objects exist already.
 ///
-/// A class that the JVM does not report, or that cannot be linked, stays as it is. If the walk meets an instance, it
-/// says so.
+/// A class that the JVM does not report, or that cannot be linked, stays as it is. If the walk
+/// meets an instance, it says so.
 pub(in crate::heap) fn link(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) {
     let shares = env.system_property(c"java.vm.info");
     if !shares.is_ok_and(|info| info.windows(7).any(|part| part == b"sharing")) {

@@ -1,4 +1,5 @@
-//! The parent's side of the conversation with the child: answers it until the dump is written or must be given up.
+//! The parent's side of the conversation with the child: answers it until the dump is written or
+//! must be given up.
 
 use super::attempt::Attempt;
 use super::childs_end::{silence, Stage};
@@ -53,12 +54,13 @@ pub(super) struct Answers<'d, 'f> {
     /// The record of allocation sites; empty if there is none.
     pub(super) site_records: &'d [u8],
     pub(super) product: Product<&'d DumpFile>,
-    /// Texts that stay in every dump: names that classes have for what is no field of theirs, and what tells of the JVM.
+    /// Texts that stay in every dump: names of references that are no fields, and the facts about
+    /// the JVM.
     pub(super) kept_texts: Vec<StringId>,
 }
 
 impl Answers<'_, '_> {
-    /// Converses with the child until it has nothing more to say.
+    /// Converses with the child until it ends the conversation.
     pub(super) fn converse(
         &mut self,
         mut socket: UnixStream,
@@ -120,7 +122,8 @@ impl Answers<'_, '_> {
                     return Err(why);
                 }
                 Err(_) => {
-                    // The child's watchdog started counting slightly before the parent last heard from it.
+                    // The child's watchdog started counting slightly before the parent last heard
+                    // from it.
                     let is_late = waited.elapsed() + GRACE + SLACK >= limit;
                     return Err(self.without_a_word(&mut child, stage, writing && is_late));
                 }
@@ -141,7 +144,8 @@ impl Answers<'_, '_> {
         silence(child, stage, self.attempt.tried.has_left_out.get())
     }
 
-    /// Gives every object of the child its address, writes the head of the file, and answers with the threads' numbers.
+    /// Gives every object of the child its address, writes the head of the file, and answers with
+    /// the threads' numbers.
     fn take_roots(
         &mut self,
         addresses: &[u64],
@@ -210,7 +214,7 @@ impl Answers<'_, '_> {
             .collect())
     }
 
-    /// What the file tells of the JVM becomes texts of the head.
+    /// Turns the facts about the JVM into texts of the head.
     fn tell_of_jvm(&mut self, sizes: &[(ClassId, ClassUnits)]) {
         let attempt = self.attempt;
         let sizes = sizes.iter().map(|(class, units)| (class.get(), *units));
@@ -265,10 +269,12 @@ impl Answers<'_, '_> {
         })
     }
 
-    /// A method that the child saw. HotSpot creates a method id when it is first needed, so an id may exist only in the
-    /// child. It is valid if the parent knew it before, or if in the parent, too, it is the address of the same method.
+    /// A method that the child saw. HotSpot creates a method id when it is first needed, so an id
+    /// may exist only in the child. It is valid if the parent knew it before, or if in the parent,
+    /// too, it is the address of the same method.
     fn method(&self, bits: u64, word: u64) -> Option<MethodId> {
-        // SAFETY: used only if this process created the id, or if the id refers to the same method here.
+        // SAFETY: used only if this process created the id, or if the id refers to the same method
+        // here.
         let method = unsafe { MethodId::from_bits(bits) }?;
         let is_same = || {
             let mut same_words = self.same_words.borrow_mut();
@@ -317,8 +323,8 @@ fn given_up(child: &mut Child, why: String) -> DumpError {
     DumpError::Child(why)
 }
 
-/// Waits until the child has sent something or is gone. An error, with the reason, if it has been silent for longer
-/// than `limit`, or for some seconds after the JVM began to shut down.
+/// Waits until the child has sent something or is gone. An error, with the reason, if it has been
+/// silent for longer than `limit`, or for some seconds after the JVM began to shut down.
 fn wait_for_word(
     socket: &UnixStream,
     child: &Child,

@@ -1,7 +1,9 @@
-//! The child: takes over from HotSpot at the first reference that is not a root, writes the dump, and exits.
+//! The child: takes over from HotSpot at the first reference that is not a root, writes the dump,
+//! and exits.
 //!
-//! It calls neither JNI nor JVMTI, and takes no lock that another thread of the JVM may have held. It returns
-//! to HotSpot's walk only for the frames of virtual threads. Whatever happens to it, the application runs on.
+//! It calls neither JNI nor JVMTI, and takes no lock that another thread of the JVM may have held.
+//! It returns to HotSpot's walk only for the frames of virtual threads. Whatever happens to it, the
+//! application runs on.
 
 use super::crew::{in_threads, Watch};
 use super::known_objects::KnownObjects;
@@ -99,8 +101,8 @@ impl Task<'_, '_> {
         self.order.options.threads.unwrap_or_else(processors)
     }
 
-    /// The parts of the heap that contain no objects. Call it before the fork, while the application is
-    /// paused.
+    /// The parts of the heap that contain no objects. Call it before the fork, while the
+    /// application is paused.
     pub(super) fn unused_heap(&self) -> Vec<Range<u64>> {
         /// Enough handles to check that we read HotSpot's structures correctly.
         const HANDLES: usize = 1000;
@@ -136,8 +138,8 @@ impl Task<'_, '_> {
         sent.map_err(|_| Failure::NoAnswer)
     }
 
-    /// Finds this JVM's object layout. `seen` are rows whose addresses HotSpot has reported, too; `left_out`
-    /// are the parts of the heap that this process does not have.
+    /// Finds this JVM's object layout. `seen` are rows whose addresses HotSpot has reported, too;
+    /// `left_out` are the parts of the heap that this process does not have.
     pub(super) fn begin(
         &mut self,
         seen: &[(ObjectIndex, u64)],
@@ -220,7 +222,8 @@ impl Task<'_, '_> {
         )
     }
 
-    /// Reads the addresses behind the handles. Where HotSpot has reported an address, too, both must agree.
+    /// Reads the addresses at the handles. Where HotSpot has reported an address, too, both must
+    /// agree.
     fn take_addresses(
         &mut self,
         memory: ProcessMemory,

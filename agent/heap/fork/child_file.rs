@@ -129,7 +129,7 @@ impl<'d, 'f> Task<'d, 'f> {
         })
     }
 
-    /// What the snapshot does not know of sizes.
+    /// Facts about sizes that the snapshot does not hold.
     fn size_facts(&self, sizes: ObjectSizes) -> SizeFacts {
         SizeFacts {
             alignment_bytes: sizes.alignment_bytes,
@@ -186,8 +186,8 @@ impl<'d, 'f> Task<'d, 'f> {
         }
     }
 
-    /// Writes the marked objects, on all threads and grouped by class if the file is compressed, and the end of the
-    /// file.
+    /// Writes the marked objects, on all threads and grouped by class if the file is compressed,
+    /// and the end of the file.
     fn finish_file(
         &mut self,
         snapshot: &Snapshot,
@@ -210,7 +210,7 @@ impl<'d, 'f> Task<'d, 'f> {
             &mut Watch::new(&mut self.socket, snapshot, Some(&writer), watchdog),
         )?;
         watchdog.feed();
-        // What is still on its way may take a slow reader longer than the watchdog waits.
+        // Bytes still on their way may take a slow reader longer than the watchdog waits.
         in_threads(
             1,
             "hprof flusher",

@@ -1,4 +1,5 @@
-//! The roots as the child reports them to the parent, and the numbers of threads that it gets for them.
+//! The roots as the child reports them to the parent, and the numbers of threads that it gets for
+//! them.
 
 use super::child::{HeapCopy, Task};
 use super::message::{receive_ids, FromChild, ThreadIds, ThreadNoteMessage};
@@ -73,7 +74,8 @@ impl Task<'_, '_> {
             sizes: self.vm_structs.size_places.all(&copy.snapshot),
         };
         self.tell(&message)?;
-        // The parent gives the head to who reads the dump, and gives up by itself who takes too long.
+        // The parent gives the head to who reads the dump, and gives up by itself who takes too
+        // long.
         while self.order.place.has_reader() && !is_readable(&self.socket, HEAD_LOOK) {
             watchdog.feed();
         }

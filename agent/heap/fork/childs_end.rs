@@ -1,4 +1,5 @@
-//! Why there is no dump by a forked copy: the child's finding, or the meaning of its end, as the user is told.
+//! The reason why there is no dump by a forked copy, in the user's words: the child's finding, or
+//! the meaning of its end.
 
 use super::compiled_frames;
 use super::message::FromChild;
@@ -68,9 +69,9 @@ impl From<Failure> for DumpError {
 
 /// The meaning of a child that ended without a message.
 ///
-/// If it crashed in compiled frames, no later child reads them. If it crashed elsewhere although it knew the layout, the
-/// heap is corrupt: HotSpot's own dumper would crash, too, inside the application. If it lacked parts of the heap
-/// (`left_out`), it may have crashed because of that.
+/// If it crashed in compiled frames, no later child reads them. If it crashed elsewhere although it
+/// knew the layout, the heap is corrupt: HotSpot's own dumper would crash, too, inside the
+/// application. If it lacked parts of the heap (`left_out`), it may have crashed because of that.
 pub(super) fn silence(child: &mut Child, stage: Stage, left_out: bool) -> DumpError {
     let end = child.reap();
     let calibrated = stage != Stage::Begins;

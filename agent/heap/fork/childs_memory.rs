@@ -1,12 +1,13 @@
-//! The agent's allocator. In a child that was forked without handlers, it never calls the C library's allocator.
+//! The agent's allocator. In a child that was forked without handlers, it never calls the C
+//! library's allocator.
 //!
-//! A fork that runs no handlers ([`super::fork_handlers`]) copies the C library's allocator as it is. If another thread
-//! was inside it, the lock of its arena stays held for ever, and whatever allocates or frees there hangs. So such a
-//! child has its own memory for everything written in Rust. There, memory allocated before the fork is never freed; the
-//! child's exit does that.
+//! A fork that runs no handlers ([`jvm::os::fork_handlers`]) copies the C library's allocator as it
+//! is. If another thread was inside it, the lock of its arena stays held for ever, and whatever
+//! allocates or frees there hangs. So such a child has its own memory for everything written in
+//! Rust. There, memory allocated before the fork is never freed; the child's exit does that.
 //!
-//! Block sizes are powers of two. Each size has a list of free blocks. Large free blocks give their pages back to the
-//! kernel.
+//! Block sizes are powers of two. Each size has a list of free blocks. Large free blocks give their
+//! pages back to the kernel.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
@@ -23,16 +24,16 @@ static ALLOCATOR: Allocator = Allocator;
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
 static OWN: Arena = Arena::new();
 
-/// Makes this process (a child without other threads) use its own memory from now on. `false` if the kernel grants
-/// none.
+/// Makes this process (a child without other threads) use its own memory from now on. `false` if
+/// the kernel grants none.
 pub(super) fn use_own_memory() -> bool {
     let reserved = OWN.reserve();
     IS_CHILD.store(reserved, Ordering::Release);
     reserved
 }
 
-// SAFETY: both allocators return memory of the layout, and each gets back its own blocks: the arena recognises its
-// blocks by their addresses.
+// SAFETY: both allocators return memory of the layout, and each gets back its own blocks: the arena
+// recognises its blocks by their addresses.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if IS_CHILD.load(Ordering::Relaxed) {
@@ -231,7 +232,8 @@ impl Arena {
 
     fn lock(&self) {
         while self.is_taken.swap(true, Ordering::Acquire) {
-            // The lock is held only for a few loads and stores, or for a system call that maps memory.
+            // The lock is held only for a few loads and stores, or for a system call that maps
+            // memory.
             std::hint::spin_loop();
         }
     }

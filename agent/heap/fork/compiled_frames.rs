@@ -1,4 +1,5 @@
-//! What only compiled frames hold, in the child: it becomes roots of their threads, beside those that HotSpot reports.
+//! What only compiled frames hold, in the child: it becomes roots of their threads, beside those
+//! that HotSpot reports.
 
 use super::child::{HeapCopy, Task};
 use super::forker::row_at;
@@ -21,7 +22,7 @@ pub(super) fn are_given_up() -> bool {
     ARE_GIVEN_UP.load(Ordering::Relaxed)
 }
 
-/// From now on, no child of this JVM reads compiled frames. `how` the last one ended is told.
+/// From now on, no child of this JVM reads compiled frames. Prints `how` the last one ended.
 pub(super) fn give_up(how: &str) {
     ARE_GIVEN_UP.store(true, Ordering::Relaxed);
     say(&format!(
@@ -30,10 +31,11 @@ pub(super) fn give_up(how: &str) {
 }
 
 impl Task<'_, '_> {
-    /// Adds what the compiled frames of all stacks hold to the roots, unless HotSpot has reported it. Returns how many
-    /// stacks could not be read to the end. `by_address` has rows of objects.
+    /// Adds what the compiled frames of all stacks hold to the roots, unless HotSpot has reported
+    /// it. Returns how many stacks could not be read to the end. `by_address` has rows of objects.
     ///
-    /// References of threads that HotSpot does not report are left out, as it does: those are ending, or its own.
+    /// References of threads that HotSpot does not report are left out, as it does: those are
+    /// ending, or its own.
     pub(super) fn note_compiled_frames(
         &mut self,
         copy: &HeapCopy,
@@ -56,9 +58,9 @@ impl Task<'_, '_> {
         Ok(held.unread_stacks)
     }
 
-    /// Adds what HotSpot itself holds for each thread to the roots. Returns for how many threads that could not be
-    /// read. What is held for threads that HotSpot does not report becomes roots without a thread. The thread that
-    /// makes the dump is left out.
+    /// Adds what HotSpot itself holds for each thread to the roots. Returns for how many threads
+    /// that could not be read. What is held for threads that HotSpot does not report becomes roots
+    /// without a thread. The thread that makes the dump is left out.
     pub(super) fn note_handles(
         &mut self,
         copy: &HeapCopy,
@@ -94,8 +96,8 @@ impl Task<'_, '_> {
         Ok(unread)
     }
 
-    /// Marks everything reachable from `starts`, and what the frames in chunks of virtual threads' stacks hold that are
-    /// marked now.
+    /// Marks everything reachable from `starts`, and what the frames in chunks of virtual threads'
+    /// stacks hold that are marked now.
     pub(super) fn mark_with_chunks(
         &mut self,
         copy: &mut HeapCopy,
@@ -109,8 +111,8 @@ impl Task<'_, '_> {
         Ok(())
     }
 
-    /// What the frames in the chunks hold that were marked since the last call; `None` if there were none. It is also
-    /// added to the copy.
+    /// The references in the frames of the chunks that were marked since the last call; `None` if
+    /// there were none. They are also added to the copy.
     pub(super) fn take_chunks(&mut self, copy: &mut HeapCopy) -> Result<Option<Vec<u64>>, Failure> {
         let chunks = copy.snapshot.take_stack_chunks();
         if chunks.is_empty() {
@@ -156,8 +158,8 @@ impl Task<'_, '_> {
         stacks.held_in_chunks(&memory, klass, fields?, width_bytes, chunks)
     }
 
-    /// Adds what chunks hold to the roots, unless HotSpot has reported it. `owners` are the addresses of their threads;
-    /// what other chunks hold becomes roots without a thread.
+    /// Adds what chunks hold to the roots, unless HotSpot has reported it. `owners` are the
+    /// addresses of their threads; what other chunks hold becomes roots without a thread.
     pub(super) fn note_chunks(
         &mut self,
         copy: &HeapCopy,

@@ -1,4 +1,5 @@
-//! The crew: the child's worker threads, and the main thread that waits for them and reports progress to the parent.
+//! The crew: the child's worker threads, and the main thread that waits for them and reports
+//! progress to the parent.
 
 use super::message::FromChild;
 use super::own_thread::Crew;
@@ -17,8 +18,8 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Time between two progress messages.
 const PROGRESS: Duration = Duration::from_secs(1);
 
-/// Runs `body` in `threads` threads with this name, and `watch` in this thread until it has their results. `end` makes
-/// them end early.
+/// Runs `body` in `threads` threads with this name, and `watch` in this thread until it has their
+/// results. `end` makes them end early.
 pub(super) fn in_threads<T: Send>(
     threads: usize,
     name: &str,
@@ -102,8 +103,8 @@ impl<'w> Watch<'w> {
         Ok(results)
     }
 
-    /// Exits without waiting for the threads, because one of them may be waiting for a disk, and memory is only freed
-    /// by exiting.
+    /// Exits without waiting for the threads, because one of them may be waiting for a disk, and
+    /// memory is only freed by exiting.
     fn end_now(&mut self, failure: Failure) -> ! {
         let _ = FromChild::Failed(failure.into()).send(self.socket);
         process::exit(process::TOLD)

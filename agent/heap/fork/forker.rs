@@ -1,8 +1,8 @@
-//! The forker: forks at the first callback of a heap walk, so that the child starts where HotSpot reports the roots.
+//! The forker: forks at the first callback of a heap walk, so that the child starts where HotSpot
+//! reports the roots.
 
 use super::child::{HeapCopy, Task};
 use super::childs_memory::use_own_memory;
-use super::fork_handlers::{ForkBy, ForkHandlers};
 use super::message::{FromChild, Written};
 use super::pause::not_copied::NotCopied;
 use super::process::{self, Child, Side, Watchdog};
@@ -12,6 +12,7 @@ use crate::heap::facts::roots::{RootNotes, SystemRoots};
 use headroom::MemoryLeft;
 use hotspot::{TagWords, Variables, WalkFilter};
 use jvm::heap::{Reference, Reports, TagCell, Target, Visit, Visitor};
+use jvm::os::fork_handlers::{ForkBy, ForkHandlers};
 use jvm::os::seccomp::is_filtered;
 use rustc_hash::FxHashMap;
 use snapshot::walk::VirtualFrames;
@@ -36,12 +37,13 @@ enum Stage {
     VirtualFrames(Box<HeapCopy>, VirtualFrames),
 }
 
-/// What the child needs if the walk has no barrier.
+/// What the child needs if the walk omits the barrier.
 #[derive(Debug)]
 pub(super) struct WithoutBarrier {
     /// Where the walk's filter is.
     pub(super) variables: Variables,
-    /// Whether the child reads what compiled frames hold; otherwise the dump lacks what only replaced objects refer to.
+    /// Whether the child reads what compiled frames hold; otherwise the dump lacks what only
+    /// replaced objects refer to.
     pub(super) reads_stacks: bool,
 }
 
@@ -56,7 +58,8 @@ enum Untagged {
     Lost,
 }
 
-/// The walk's callbacks. The first one forks; the later ones run only in the child, note roots, and take over.
+/// The walk's callbacks. The first one forks; the later ones run only in the child, note roots, and
+/// take over.
 #[derive(Debug)]
 pub(super) struct Forker<'d, 'f> {
     task: Option<Task<'d, 'f>>,
@@ -69,7 +72,8 @@ pub(super) struct Forker<'d, 'f> {
     seen: Vec<(ObjectIndex, u64)>,
     /// Only in the child.
     watchdog: Option<Watchdog>,
-    /// Used in the child's second stage: when HotSpot stops calling back, another thread finishes the work.
+    /// Used in the child's second stage: when HotSpot stops calling back, another thread finishes
+    /// the work.
     silence: Arc<Silence>,
     untagged: Untagged,
     /// Address of the callbacks that the JVM has.
@@ -85,8 +89,8 @@ pub(super) struct Forker<'d, 'f> {
 }
 
 impl<'d, 'f> Forker<'d, 'f> {
-    /// Ready to fork until that moment; `own_thread` is the thread that makes the dump. With `without_barrier`, the
-    /// walk need only report tagged objects.
+    /// Ready to fork until that moment; `own_thread` is the thread that makes the dump. With
+    /// `without_barrier`, the walk need only report tagged objects.
     pub(super) fn new(
         task: Task<'d, 'f>,
         own_thread: ObjectIndex,
@@ -114,7 +118,8 @@ impl<'d, 'f> Forker<'d, 'f> {
         }
     }
 
-    /// The child, or why there is none (`None` if HotSpot never called back), and the task's object table.
+    /// The child, or why there is none (`None` if HotSpot never called back), and the task's object
+    /// table.
     pub(super) fn into_parts(self) -> (Option<io::Result<Child>>, ObjectTable) {
         let objects = self.task.map(|task| task.objects).unwrap_or_default();
         (self.forked, objects)
@@ -130,7 +135,7 @@ impl<'d, 'f> Forker<'d, 'f> {
         self.is_late
     }
 
-    /// What the walk must report.
+    /// The kinds of references that the walk must report.
     pub(super) fn reports(&self) -> Reports {
         match self.untagged {
             Untagged::Filtered(_) => Reports::Tagged,
@@ -143,10 +148,11 @@ impl<'d, 'f> Forker<'d, 'f> {
         matches!(self.untagged, Untagged::Lost)
     }
 
-    /// The walk's filter, which the child clears; `Some(None)` if the walk has none, `None` if it is lost.
+    /// The walk's filter, which the child clears; `Some(None)` if the walk has none, `None` if it
+    /// is lost.
     ///
-    /// HotSpot reports threads first, in the order in which they started, each followed by its stack. All old threads
-    /// are tagged, so if this is a thread, no root was left out before.
+    /// HotSpot reports threads first, in the order in which they started, each followed by its
+    /// stack. All old threads are tagged, so if this is a thread, no root was left out before.
     fn filter(&self, first: Reference) -> Option<Option<WalkFilter>> {
         match &self.untagged {
             Untagged::Reported => Some(None),
@@ -258,8 +264,8 @@ impl<'d, 'f> Forker<'d, 'f> {
         }
     }
 
-    /// Shows that HotSpot's walk makes progress. The walk writes to the copied heap, so this also checks the memory
-    /// left.
+    /// Shows that HotSpot's walk makes progress. The walk writes to the copied heap, so this also
+    /// checks the memory left.
     fn show_life(&mut self) -> Result<(), Failure> {
         if let Some(left_bytes) = MemoryLeft::open().too_little() {
             return Err(Failure::LittleMemory { left_bytes });
@@ -271,8 +277,8 @@ impl<'d, 'f> Forker<'d, 'f> {
         Ok(())
     }
 
-    /// Called when all roots are known: marks the heap and, if possible, writes the dump. It is possible unless a
-    /// marked virtual thread has frames.
+    /// Called when all roots are known: marks the heap and, if possible, writes the dump. It is
+    /// possible unless a marked virtual thread has frames.
     fn take_over(&mut self) -> Result<(), Failure> {
         let (Some(task), Some(watchdog)) = (&mut self.task, &self.watchdog) else {
             return Err(Failure::Fault);
@@ -300,13 +306,13 @@ impl<'d, 'f> Forker<'d, 'f> {
         Ok(())
     }
 
-    /// Starts a thread that listens from now on, because HotSpot's walk may end before it has reached all virtual
-    /// threads, or wait for a lock for ever.
+    /// Starts a thread that listens from now on, because HotSpot's walk may end before it has
+    /// reached all virtual threads, or wait for a lock for ever.
     fn listen(&mut self) -> io::Result<()> {
         let forker: *mut Self = self;
         self.silence.listen(forker as usize, |forker, is_stuck| {
-            // SAFETY: the callback thread is locked out for good. The value lies in a stack frame of a thread that does
-            // not exist in the child, so it lives as long as the process.
+            // SAFETY: the callback thread is locked out for good. The value lies in a stack frame
+            // of a thread that does not exist in the child, so it lives as long as the process.
             let forker = unsafe { &mut *(forker as *mut Forker<'_, '_>) };
             let is_early = matches!(forker.stage, Stage::Roots);
             let is_complete = match &forker.stage {
@@ -325,7 +331,8 @@ impl<'d, 'f> Forker<'d, 'f> {
         })
     }
 
-    /// Marks what the frames of virtual threads hold, and writes the dump unless there are more such threads.
+    /// Marks what the frames of virtual threads hold, and writes the dump unless there are more
+    /// such threads.
     fn go_on(&mut self) -> Result<(), Failure> {
         let (Some(task), Some(watchdog)) = (&mut self.task, &self.watchdog) else {
             return Err(Failure::Fault);

@@ -1,5 +1,5 @@
-//! Known objects: the kept objects and some static fields, with the contents that JNI reports, for the check of the
-//! snapshot.
+//! Known objects: the kept objects and some static fields, with the contents that JNI reports, for
+//! the check of the snapshot.
 
 use crate::heap::error::{DumpError, For};
 use crate::heap::facts::catalogue::Catalogue;
@@ -47,8 +47,8 @@ struct Asker<'d, 'f> {
 }
 
 impl<'f> KnownObjects<'f> {
-    /// Asks JNI for the contents of the kept objects (which it makes if there are none) and of static fields. Locks
-    /// some of the objects.
+    /// Asks JNI for the contents of the kept objects (which it makes if there are none) and of
+    /// static fields. Locks some of the objects.
     ///
     /// An error only rules out the snapshot: other engines need no check.
     pub(super) fn take(

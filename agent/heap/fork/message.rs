@@ -69,7 +69,7 @@ pub(super) enum FromChild {
         frames: FramesMessage,
         /// How many objects are marked; 0 where nobody has to know.
         objects: u64,
-        /// What objects of each class take; nothing if the JVM does not tell.
+        /// Sizes of each class's objects; empty if the JVM does not reveal them.
         sizes: Vec<(ClassId, ClassUnits)>,
     },
     /// The child makes progress.
@@ -87,7 +87,7 @@ pub(super) enum FromChild {
     Failed(DumpError),
 }
 
-/// What the child wrote.
+/// The result of the child.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Written {
     /// Bytes after the head.
@@ -96,7 +96,7 @@ pub(super) struct Written {
     pub(super) encoded: Encoded,
     /// Stacks that could not be read to the end.
     pub(super) unread_stacks: u64,
-    /// What the classes have, by their indexes, if they were counted and nothing was written.
+    /// Counts of the classes, by their indexes, if nothing was written.
     pub(super) counts: Vec<ClassCount>,
 }
 

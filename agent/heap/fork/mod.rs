@@ -1,15 +1,17 @@
-//! The snapshot engine for HotSpot: the process forks, the application runs on, and the copy is read and written.
+//! The snapshot engine for HotSpot: the process forks, the application runs on, and the copy is
+//! read and written.
 //!
-//! In the parent, [`parent`] leads, [`attempt`] is what it shares with [`answers`], which converses with the child,
-//! [`known_objects`] reads what the check needs, [`product`] is what is made, [`pause`] shortens the pause, and [`forker`] forks in HotSpot's callback and notes the roots. In the child,
-//! [`child`] leads, [`compiled_frames`] finds roots that HotSpot does not report, [`standing_frames`] reads the frames of
-//! all threads, [`child_roots`] reports the roots to the parent, [`child_file`] writes its part of the file, [`crew`] runs its threads, and the `snapshot` crate reads the
-//! heap. Between them is [`message`]: the last one says what was [written](message::Written) or why nothing
-//! was. [`childs_end`] makes the user's error of that. [`process`] deals with processes, [`fork_handlers`] with
-//! libraries that run code in a fork.
+//! In the parent, [`parent`] leads, [`attempt`] is shared with [`answers`], which converses with
+//! the child, [`known_objects`] reads what the check needs, [`product`] is what is made, [`pause`]
+//! shortens the pause, and [`forker`] forks in HotSpot's callback and notes the roots. In the
+//! child, [`child`] leads, [`compiled_frames`] finds roots that HotSpot does not report,
+//! [`standing_frames`] reads the frames of all threads, [`child_roots`] reports the roots to the
+//! parent, [`child_file`] writes its part of the file, [`crew`] runs its threads, and the
+//! `snapshot` crate reads the heap. They exchange a [`message`]; the last one is the
+//! [result](message::Written) or the failure, of which [`childs_end`] makes the user's error.
 //!
-//! Unsafe code is in [`childs_memory`], [`fork_handlers`], [`own_thread`], [`process`] and
-//! [`pause`], and where the child permits itself to read all memory.
+//! Unsafe code is in [`childs_memory`], [`own_thread`], [`process`] and [`pause`], and where the
+//! child permits itself to read all memory.
 #![allow(unsafe_code)]
 
 mod answers;
@@ -21,7 +23,6 @@ mod childs_end;
 mod childs_memory;
 mod compiled_frames;
 mod crew;
-mod fork_handlers;
 mod forker;
 mod known_objects;
 mod message;

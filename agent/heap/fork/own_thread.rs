@@ -1,9 +1,10 @@
 //! The child's threads, each on a stack that we allocate.
 //!
-//! After a fork, glibc treats the stacks of all threads that no longer exist as free. It gives them to new threads, and
-//! when a thread ends and they exceed 40 MB in total, it unmaps them (`__nptl_reclaim_stacks`, `allocatestack.c`). But
-//! the child still runs on one of them and reads others: HotSpot's walk belongs to the thread that requested it, and
-//! its roots lie on the stacks of Java threads. glibc neither reuses nor unmaps stacks that a program allocates itself.
+//! After a fork, glibc treats the stacks of all threads that no longer exist as free. It gives them
+//! to new threads, and when a thread ends and they exceed 40 MB in total, it unmaps them
+//! (`__nptl_reclaim_stacks`, `allocatestack.c`). But the child still runs on one of them and reads
+//! others: HotSpot's walk belongs to the thread that requested it, and its roots lie on the stacks
+//! of Java threads. glibc neither reuses nor unmaps stacks that a program allocates itself.
 
 use std::any::Any;
 use std::ffi::{c_void, CString};
@@ -15,7 +16,8 @@ use writer::{Work, Worker};
 
 /// A thread's stack. Nothing recurses. Untouched pages use no memory.
 const STACK_BYTES: usize = 1 << 20;
-/// The guard below the stack: one page, as large as the pages of any processor may be (aarch64: 4, 16 or 64 KiB).
+/// The guard below the stack: one page, as large as the pages of any processor may be (aarch64: 4,
+/// 16 or 64 KiB).
 const GUARD_BYTES: usize = 64 << 10;
 /// Bytes of a thread's name that Linux keeps.
 const NAME_BYTES: usize = 15;
@@ -24,7 +26,8 @@ const NAME_BYTES: usize = 15;
 #[derive(Debug)]
 struct OwnThread(libc::pthread_t);
 
-// SAFETY: the name of a thread, valid on every thread until one of them joins it, and `join` takes it. On musl it is a pointer.
+// SAFETY: the name of a thread, valid on every thread until one of them joins it, and `join` takes
+// it. On musl it is a pointer.
 unsafe impl Send for OwnThread {}
 // SAFETY: as above; nothing reads it through a shared reference.
 unsafe impl Sync for OwnThread {}
@@ -77,7 +80,8 @@ fn with_attributes(
     create: impl FnOnce(*const libc::pthread_attr_t) -> i32,
 ) -> i32 {
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
-    // SAFETY: initialised before use and destroyed after it; the stack is mapped and nothing else uses it.
+    // SAFETY: initialised before use and destroyed after it; the stack is mapped and nothing else
+    // uses it.
     unsafe {
         let mut error = libc::pthread_attr_init(attributes.as_mut_ptr());
         if error == 0 {
@@ -162,8 +166,8 @@ mod tests {
         let maps = os_maps().expect("maps");
         let mut ranges = Mapping::all(&maps).map(|(mapping, _)| mapping.range);
         let own = ranges.find(|range| range.contains(&place)).expect("mapped");
-        // The stack is still mapped after the thread's end. glibc would have kept a stack of its own, too, but with its
-        // own size.
+        // The stack is still mapped after the thread's end. glibc would have kept a stack of its
+        // own, too, but with its own size.
         assert!(own.end - own.start >= STACK_BYTES as u64);
     }
 

@@ -43,7 +43,7 @@ use tables::{ObjectIndex, ObjectTable, StringId, Tables};
 use trigger::Counted;
 use writer::DumpFile;
 
-/// The stacks of all threads, as they are told, and as the child reads them.
+/// The stacks of all threads, as JVMTI reports them and as the child reads them.
 type Stacks<'f> = (
     CapturedStacks<'f>,
     Option<Box<StandingStacks>>,
@@ -55,8 +55,8 @@ type Copied = (Child, Written, usize, Tables);
 
 /// Whether a fork copies the heap; if not, why, as the end of a sentence. `object` is any object.
 ///
-/// Reads the handle's slot without interpreting it: with a collector that uses coloured pointers, the slot's value is
-/// not a mapped address.
+/// Reads the handle's slot without interpreting it: with a collector that uses coloured pointers,
+/// the slot's value is not a mapped address.
 pub(in crate::heap) fn look_at_heap(object: &Object<'_>) -> Result<(), String> {
     let why = "the collector maps the heap so that a fork does not copy it";
     let maps = os_maps().map_err(|error| format!("/proc/self/maps: {error}"))?;
@@ -201,7 +201,8 @@ impl<'f> Attempt<'f> {
         Ok(catalogue.pinned())
     }
 
-    /// The stacks of all threads, how the child reads them, and what it needs if HotSpot's walk does without the barrier.
+    /// The stacks of all threads, how the child reads them, and what it needs if HotSpot's walk
+    /// does without the barrier.
     fn stacks(&self, objects: &mut ObjectTable) -> Result<Stacks<'f>, DumpError> {
         let standing_stacks = self.standing_stacks();
         let barrier = match (standing_stacks.is_some(), self.tried.needs_barrier.get()) {
@@ -223,7 +224,8 @@ impl<'f> Attempt<'f> {
         Ok((stacks, standing_stacks, Some(without_barrier)))
     }
 
-    /// How the copy finds what replaced objects refer to; `None` if it cannot, or if HotSpot has no barrier for this.
+    /// How the copy finds what replaced objects refer to; `None` if it cannot, or if HotSpot has no
+    /// barrier for this.
     fn standing_stacks(&self) -> Option<Box<StandingStacks>> {
         let java = java_version(self.env);
         let is_known = cfg!(target_arch = "x86_64") && java >= FIRST_WITH_BARRIER;
@@ -245,7 +247,7 @@ impl<'f> Attempt<'f> {
         is_known.then(|| JavaFrames::find(java_version(self.env)))?
     }
 
-    /// Tables with nothing but the cause of the dump, if that is told.
+    /// Tables with nothing but the cause of the dump, if it is to be stated.
     fn empty_tables(&self) -> (Tables, Option<StringId>, ObjectTable) {
         let tables = Tables::new();
         let cause = cause::tell(self.order.because, &tables);
@@ -274,8 +276,8 @@ impl<'f> Attempt<'f> {
         Ok((outcome, child))
     }
 
-    /// Tags the thread that makes the dump. Its object shows where the heap is. Makes huge pages there if the user
-    /// wants them. An error if a fork does not copy the heap.
+    /// Tags the thread that makes the dump. Its object shows where the heap is. Makes huge pages
+    /// there if the user wants them. An error if a fork does not copy the heap.
     fn begin(&self, objects: &mut ObjectTable) -> Result<(Object<'f>, ObjectIndex), DumpError> {
         let current = self.env.current_thread(self.jni);
         let current = current.when("the current thread")?;
@@ -288,8 +290,8 @@ impl<'f> Attempt<'f> {
         Ok((current, own_thread))
     }
 
-    /// If the user wants huge pages, makes them before the first attempt, to shorten the pause. Later attempts find
-    /// them made.
+    /// If the user wants huge pages, makes them before the first attempt, to shorten the pause.
+    /// Later attempts find them made.
     fn make_huge_pages(&self, object: &Object<'_>) {
         if !self.order.huge_pages() || !self.tried.paused.get().is_zero() {
             return;
@@ -380,7 +382,8 @@ fn tell_of_patterns(redaction: &Redaction, tables: &Tables) {
     }
 }
 
-/// If the attempt failed because classes were not linked, links them so that the next attempt can read their fields.
+/// If the attempt failed because classes were not linked, links them so that the next attempt can
+/// read their fields.
 fn linked(why: DumpError, catalogue: &Catalogue<'_>, tables: &Tables) -> DumpError {
     let DumpError::Again(Again::Unlinked(classes)) = &why else {
         return why;

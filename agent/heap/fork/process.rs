@@ -1,10 +1,11 @@
 //! The forked copy of the JVM process: creates it, gives it manners, watches over it.
 //!
-//! Each step of [`settle`] prevents something that a fork of a JVM was seen to do wrong: it handles signals on a thread
-//! that does not exist, holds the sockets of a server that restarts, dumps a core of the whole heap, hangs for ever.
+//! Each step of [`settle`] prevents something that a fork of a JVM was seen to do wrong: it handles
+//! signals on a thread that does not exist, holds the sockets of a server that restarts, dumps a
+//! core of the whole heap, hangs for ever.
 
-use super::fork_handlers::ForkBy;
 use headroom::group_dies_as_one;
+use jvm::os::fork_handlers::ForkBy;
 use jvm::os::huge_pages;
 use jvm::os::seccomp::is_filtered;
 use std::fs::File;
@@ -28,9 +29,9 @@ pub(super) const PANICKED: i32 = 2;
 /// A signal that means a crash: the code is this plus the signal's number.
 const CRASHED: i32 = 64;
 
-/// Signals that HotSpot answers with a thread that the child has not, and that are sent to groups of processes: by the terminal
-/// (Ctrl-\ and Ctrl-C), by systemd, by `pkill -f`. The child lets the JVM answer them, and ends when that does. And that of a
-/// peer that is gone, which a write tells as well.
+/// Signals that HotSpot answers with a thread that the child has not, and that are sent to groups
+/// of processes: by the terminal (Ctrl-\ and Ctrl-C), by systemd, by `pkill -f`. The child lets the
+/// JVM answer them, and ends when that does. SIGPIPE: a failed write reports the same.
 const QUIET_SIGNALS: [i32; 7] = [
     libc::SIGPIPE,
     libc::SIGTERM,
@@ -53,7 +54,7 @@ const CRASHES: [i32; 7] = [
     libc::SIGSYS,
 ];
 
-/// How long a killed child may take to end. It takes longer only if its disk hangs, until that responds.
+/// How long a killed child may take to end. It takes longer only while its disk hangs.
 const END_LIMIT: Duration = Duration::from_secs(5);
 /// Time between two checks whether a child has ended.
 const END_LOOK: Duration = Duration::from_millis(2);
@@ -80,20 +81,21 @@ pub(super) struct End {
     pub(super) lacked_page: bool,
 }
 
-/// A child of this process, as the parent sees it. Dropping it kills it, unless its work is done, and waits for it.
+/// A child of this process, as the parent sees it. Dropping it kills it, unless its work is done,
+/// and waits for it.
 #[derive(Debug)]
 pub(in crate::heap) struct Child {
     pid: libc::pid_t,
-    /// A pidfd, where the kernel has them (5.3): the process id may be reused, if the application waits for all
-    /// children.
+    /// A pidfd, where the kernel has them (5.3): the process id may be reused, if the application
+    /// waits for all children.
     handle: Option<OwnedFd>,
-    /// Whether the child has said that it only has to end.
+    /// Whether the child has announced that it only has to end.
     is_done: bool,
     reaped: bool,
 }
 
-/// Forks on the VM thread at a safepoint, where no Java thread holds a lock of the C library. In the child all signals
-/// are blocked until it has [settled](settle).
+/// Forks on the VM thread at a safepoint, where no Java thread holds a lock of the C library. In
+/// the child all signals are blocked until it has [settled](settle).
 pub(super) fn fork(by: ForkBy) -> io::Result<Side> {
     // SAFETY: only returns a number.
     let parent = unsafe { libc::getpid() };
@@ -112,8 +114,8 @@ pub(super) fn fork(by: ForkBy) -> io::Result<Side> {
     }
 }
 
-/// Forks with all signals blocked. Before Linux 4.19 each signal restarts the fork, so that under a profiler's timer
-/// the fork of a large process would never end.
+/// Forks with all signals blocked. Before Linux 4.19 each signal restarts the fork, so that under a
+/// profiler's timer the fork of a large process would never end.
 fn undisturbed_fork(by: ForkBy) -> io::Result<libc::pid_t> {
     // SAFETY: the signal sets outlive the calls; the child does little, under a watchdog.
     unsafe {
@@ -151,13 +153,14 @@ fn handle_of(pid: libc::pid_t) -> Option<OwnedFd> {
 }
 
 impl Child {
-    /// The child has said that it only has to end.
+    /// The child has announced that it only has to end.
     pub(super) fn let_end(&mut self) {
         self.is_done = true;
     }
 
-    /// Leaves the child to a thread that waits for its end. The kernel frees the child's copy of the heap page by page;
-    /// only the next dump needs to wait for that. `None` if no thread can be started; then the child has ended.
+    /// Leaves the child to a thread that waits for its end. The kernel frees the child's copy of
+    /// the heap page by page; only the next dump needs to wait for that. `None` if no thread can be
+    /// started; then the child has ended.
     pub(in crate::heap) fn end_alone(mut self) -> Option<Ending> {
         let (ended, end) = sync_channel::<()>(1);
         let work = move || {
@@ -204,7 +207,7 @@ impl Child {
         if answer == 0 || interrupted {
             return None;
         }
-        // Nothing kills it any more. A process without a child should not show a descriptor for one.
+        // Nothing kills it any more, and without a child its descriptor is of no use.
         self.handle = None;
         self.reaped = true;
         Some(describe(answer, status, huge_pages::are_used()))
@@ -224,8 +227,8 @@ impl Child {
         if self.reaped {
             return;
         }
-        // SAFETY: system calls with plain numbers; without a pidfd, the process id is the child's until it is waited
-        // for.
+        // SAFETY: system calls with plain numbers; without a pidfd, the process id is the child's
+        // until it is waited for.
         unsafe {
             match &self.handle {
                 Some(handle) => {
@@ -252,7 +255,7 @@ impl Drop for Child {
     }
 }
 
-/// A child that is about to end, and a thread that waits for that.
+/// A child that is about to end, and a thread that waits for its end.
 #[derive(Debug)]
 pub(in crate::heap) struct Ending(Receiver<()>);
 
@@ -292,7 +295,7 @@ fn describe(answer: libc::pid_t, status: i32, has_huge_pages: bool) -> End {
     }
     match libc::WEXITSTATUS(status) {
         PANICKED => plain("failed with an internal error; please report it".to_owned()),
-        // Only SIGSEGV says something about the heap. SIGABRT: no memory.
+        // Only SIGSEGV is evidence about the heap. SIGABRT: no memory.
         code if code > CRASHED => End {
             crashed: code - CRASHED == libc::SIGSEGV,
             lacked_page: code - CRASHED == libc::SIGBUS && has_huge_pages,
@@ -310,7 +313,8 @@ pub(super) fn exit(code: i32) -> ! {
 
 /// Prepares the child so that it harms nobody. `keep` are the descriptors that it still needs.
 pub(super) fn settle(keep: &[RawFd]) {
-    // SAFETY: system calls with plain numbers, and pointers to variables that outlive them; there is one thread.
+    // SAFETY: system calls with plain numbers, and pointers to variables that outlive them; there
+    // is one thread.
     unsafe {
         libc::prctl(libc::PR_SET_NAME, c"hprof heap dump".as_ptr());
         for signal in QUIET_SIGNALS {
@@ -325,7 +329,7 @@ pub(super) fn settle(keep: &[RawFd]) {
         let mut none: libc::sigset_t = zeroed();
         libc::sigemptyset(&mut none);
         libc::pthread_sigmask(libc::SIG_SETMASK, &none, null_mut());
-        // Not 0, because a program that receives cores from the kernel (core(5)) would still get one.
+        // With 0, a program that receives cores from the kernel (core(5)) would still get one.
         let no_core = libc::rlimit {
             rlim_cur: 1,
             rlim_max: 1,
@@ -409,10 +413,11 @@ pub(super) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Arms the alarm: the child counts as hung if it shows no life for `limit_s` seconds ([`Watchdog::START_LIMIT_S`]
-    /// for the first sign). Call it in the child before anything else. It allocates nothing.
+    /// Arms the alarm: the child counts as hung if it shows no life for `limit_s` seconds
+    /// ([`Watchdog::START_LIMIT_S`] for the first sign). Call it in the child before anything else.
+    /// It allocates nothing.
     pub(super) fn start(limit_s: u32) -> Self {
-        // SAFETY: a signal set that outlives the calls; the signal's default action ends the process.
+        // SAFETY: a signal set that outlives the calls; the signal's default is to end the process.
         unsafe {
             libc::signal(libc::SIGALRM, libc::SIG_DFL);
             let mut alarm: libc::sigset_t = zeroed();
@@ -424,7 +429,8 @@ impl Watchdog {
         Self { limit_s }
     }
 
-    /// Seconds for what a child does before it can show life: milliseconds, unless it meets a lock held at the fork.
+    /// Seconds for what a child does before it can show life: milliseconds, unless it meets a lock
+    /// held at the fork.
     pub(super) const START_LIMIT_S: u32 = 5;
 
     /// Shows life: the whole time is available again.
@@ -434,7 +440,7 @@ impl Watchdog {
     }
 }
 
-/// Waits up to `limit` until a socket has data or its peer has closed it. `false` if neither happened.
+/// Waits up to `limit` until a socket has data or its peer has closed it. False if neither did.
 pub(super) fn is_readable(socket: &UnixStream, limit: Duration) -> bool {
     let mut wanted = libc::pollfd {
         fd: socket.as_raw_fd(),
@@ -448,7 +454,8 @@ pub(super) fn is_readable(socket: &UnixStream, limit: Duration) -> bool {
 
 /// The kernel's id of this thread.
 pub(super) fn thread_id() -> libc::pid_t {
-    // SAFETY: a system call without arguments. The C library has a function for it only since glibc 2.30.
+    // SAFETY: a system call without arguments. The C library has a function for it only since glibc
+    // 2.30.
     let thread = unsafe { libc::syscall(libc::SYS_gettid) };
     libc::pid_t::try_from(thread).unwrap_or(0)
 }
@@ -463,10 +470,11 @@ pub(super) fn is_asleep(thread: libc::pid_t) -> bool {
     })
 }
 
-/// Whether a sleeping thread of this process waits for a lock and not for an event; `true` if that cannot be
-/// determined.
+/// Whether a sleeping thread of this process waits for a lock and not for an event; `true` if that
+/// cannot be determined.
 ///
-/// The C library waits for locks with FUTEX_WAIT, and for condition variables with FUTEX_WAIT_BITSET.
+/// The C library waits for locks with FUTEX_WAIT, and for condition variables with
+/// FUTEX_WAIT_BITSET.
 pub(super) fn waits_for_lock(thread: libc::pid_t) -> bool {
     /// The bits of a futex operation that hold its command.
     const COMMAND: u64 = 0x7F;
@@ -518,7 +526,8 @@ mod tests {
     fn a_child_that_is_done_ends_by_itself() {
         let (mut heard, mut tells) = UnixStream::pair().expect("a pair of sockets");
         let Side::Parent(mut child) = fork(ForkBy::Handlers).expect("a fork") else {
-            // Wait until the parent expects the end. A child killed at the drop would prove nothing.
+            // Wait until the parent expects the end. A child killed at the drop would prove
+            // nothing.
             let mut nothing = [0];
             let _ = heard.read(&mut nothing);
             let _ = tells.write(b"ends");

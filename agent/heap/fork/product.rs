@@ -2,7 +2,8 @@
 
 use format::ObjectSizes;
 
-/// What one fork makes, and what `F` it is written to: the parent's file, and then the child's tail of that file.
+/// What one fork makes, and what `F` it is written to: the parent's file, and then the child's tail
+/// of that file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Product<F> {
     /// A heap dump.

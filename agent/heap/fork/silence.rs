@@ -1,7 +1,8 @@
 //! Silence: notices that HotSpot has stopped calling back, because its walk has ended or is stuck.
 //!
-//! Nothing reports the end of HotSpot's walk in the child. And another thread may have held one of HotSpot's locks at
-//! the fork (a compiler the chunk pool's; seen once in twenty dumps on 11). Then the walk waits for ever.
+//! Nothing reports the end of HotSpot's walk in the child. And another thread may have held one of
+//! HotSpot's locks at the fork (a compiler the chunk pool's; seen once in twenty dumps on 11). Then
+//! the walk waits for ever.
 
 use super::own_thread::start_own;
 use super::process;
@@ -12,7 +13,8 @@ use std::time::Duration;
 
 /// Time between two checks.
 const LOOK: Duration = Duration::from_millis(50);
-/// If HotSpot's thread is asleep at this many checks without a callback in between, no callback will come.
+/// If HotSpot's thread is asleep at this many checks without a callback in between, no callback
+/// will come.
 const LOOKS: u32 = 6;
 
 /// Counts callbacks, admits one at a time, and admits none after the end.
@@ -22,7 +24,8 @@ pub(super) struct Silence {
 }
 
 impl Silence {
-    /// Begins a callback, which lasts as long as the returned guard. After the end it blocks for ever.
+    /// Begins a callback, which lasts as long as the returned guard. After the end it blocks for
+    /// ever.
     pub(super) fn interrupt(&self) -> MutexGuard<'_, u64> {
         let mut callbacks = self.lock();
         *callbacks = callbacks.wrapping_add(1);
@@ -35,8 +38,9 @@ impl Silence {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a thread that waits until the calling thread has fallen asleep outside a callback. Then it locks
-    /// callbacks out, and calls `end` with `value` and whether HotSpot waits for a lock.
+    /// Starts a thread that waits until the calling thread has fallen asleep outside a callback.
+    /// Then it locks callbacks out, and calls `end` with `value` and whether HotSpot waits for a
+    /// lock.
     ///
     /// The error is the system's, if the thread cannot be started.
     pub(super) fn listen(

@@ -1,5 +1,5 @@
-//! The frames of all threads, read by the child and told to the parent: there the threads stand still, but in the
-//! parent they have run on.
+//! The frames of all threads, read by the child and sent to the parent: in the child the threads
+//! stand still, in the parent they have run on.
 
 use super::child::{HeapCopy, Task};
 use super::message::{FramesMessage, MethodMessage, StackMessage};
@@ -8,17 +8,17 @@ use hotspot::{JavaFrame, JavaFrames, JavaStack, Readable};
 use std::collections::HashMap;
 use tables::ObjectId;
 
-/// What the child knows of the frames.
+/// The child's view of the frames.
 #[derive(Debug, Default)]
 pub(super) struct StandingFrames {
-    /// What the parent is told.
+    /// The message to the parent.
     pub(super) message: FramesMessage,
-    /// For each thread, in the order of [`RootNotes::threads`], the depths of the frames with references that belong to
-    /// Java methods.
+    /// For each thread, in the order of [`RootNotes::threads`], the depths of the frames with
+    /// references that belong to Java methods.
     pub(super) java_frames: Vec<Vec<u32>>,
 }
 
-/// The methods that the parent is told.
+/// The methods in the message.
 #[derive(Default)]
 struct Methods {
     messages: Vec<MethodMessage>,
@@ -82,7 +82,8 @@ impl Methods {
     }
 }
 
-/// What the parent needs to find a frame's method; `None` if it has no name, or its class is not in the catalogue.
+/// What the parent needs to find a frame's method; `None` if it has no name, or its class is not in
+/// the catalogue.
 fn name(
     frames: &JavaFrames,
     memory: &Readable<'_>,

@@ -1,5 +1,5 @@
-//! The fields that lead to a virtual thread's frames, and the methods that these frames may belong to. Read before the
-//! fork.
+//! The fields that lead to a virtual thread's frames, and the methods that these frames may belong
+//! to. Read before the fork.
 
 use crate::heap::error::{Again, DumpError};
 use crate::heap::facts::catalogue::Catalogue;
@@ -35,8 +35,8 @@ pub(super) fn virtual_thread_fields(
     Ok(fields)
 }
 
-/// Looks the fields up again when no class can be linked any more. If the first virtual thread was created in between,
-/// another attempt must read the methods that its frames may belong to.
+/// Looks the fields up again when no class can be linked any more. If the first virtual thread was
+/// created in between, another attempt must read the methods that its frames may belong to.
 pub(super) fn the_same_fields(
     before: Option<VirtualThreadFields>,
     env: &Env,
@@ -69,7 +69,8 @@ fn look_up(
     })
 }
 
-/// The class of chunks of continuations' stacks; `None` if this JDK has none. Its fields are `None` if they are unknown.
+/// The class of chunks of continuations' stacks; `None` if this JDK has none. Its fields are `None`
+/// if they are unknown.
 pub(super) fn stack_chunk_class(
     catalogue: &Catalogue<'_>,
     tables: &Tables,
@@ -88,8 +89,8 @@ pub(super) fn stack_chunk_class(
     Some((class, fields()))
 }
 
-/// The ids of all methods, if virtual threads are in use. HotSpot reports their frames by id, and the parent could not
-/// name an id created in the child. Takes a few bytes per method, once.
+/// The ids of all methods, if virtual threads are in use. HotSpot reports their frames by id, and
+/// the parent could not name an id created in the child. Takes a few bytes per method, once.
 pub(super) fn method_ids(
     env: &Env,
     catalogue: &Catalogue<'_>,

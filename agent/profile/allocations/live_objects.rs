@@ -1,4 +1,4 @@
-//! Objects that may be alive, behind weak handles.
+//! Objects that may be alive, held by weak handles.
 
 use hotspot::WeakSlots;
 use jvm::jni::Jni;
@@ -21,7 +21,8 @@ pub(crate) struct LiveObject {
 const _: () = assert!(std::mem::size_of::<LiveObject>() == 16);
 
 impl LiveObject {
-    /// An object of this size, which must be a multiple of 8 and at most 32 GiB, the size of the largest array.
+    /// An object of this size, which must be a multiple of 8 and at most 32 GiB, the size of the
+    /// largest array.
     pub(crate) fn new(object: Weak, site: SiteIndex, size_bytes: u64) -> Self {
         Self {
             object,
@@ -59,7 +60,8 @@ impl Behind for LiveObject {
     }
 }
 
-/// Removes the entries of collected objects and releases their handles. Changes the order; allocates nothing.
+/// Removes the entries of collected objects and releases their handles. Changes the order;
+/// allocates nothing.
 pub(crate) fn forget_gone<B: Behind>(jni: &Jni<'_>, slots: &WeakSlots, all: &mut Vec<B>) {
     let mut index = 0;
     while let Some(one) = all.get(index) {

@@ -30,7 +30,7 @@ use tables::{SiteIndex, SiteKey, SiteTable, Tables, TraceId, Weight};
 /// Places of allocations that are remembered as shown by bytecode or not.
 const MOST_SHOWN: usize = 1 << 16;
 
-/// What the samples of a session say.
+/// The results of a session's samples.
 #[derive(Debug)]
 pub(crate) struct Allocations {
     budget: SampleBudget,
@@ -47,7 +47,8 @@ pub(crate) struct Allocations {
     shown: Mutex<FxHashMap<StackFrame, bool>>,
     live: Mutex<LiveSamples>,
     slots: Arc<WeakSlots>,
-    /// Serialises readers of the samples. Held across JVM calls, but threads of the application only try it.
+    /// Serialises readers of the samples. Held across JVM calls, but threads of the application
+    /// only try it.
     look: Mutex<()>,
 }
 
@@ -69,7 +70,8 @@ impl Allocations {
         }
     }
 
-    /// Nothing allocated yet: all that bytecode shows will be counted, and the rest sampled if this JVM samples.
+    /// Nothing allocated yet: all that bytecode shows will be counted, and the rest sampled if this
+    /// JVM samples.
     pub(crate) fn exact(self, rest_is_sampled: bool) -> Self {
         let exact = ExactAllocations::new(
             Arc::clone(&self.traces),
@@ -171,7 +173,8 @@ impl Allocations {
         }
     }
 
-    /// `ClassFileLoadHook`, but for the classes that the session itself sends through it: calls nothing, takes no lock.
+    /// `ClassFileLoadHook`, but for the classes that the session itself sends through it: calls
+    /// nothing, takes no lock.
     pub(crate) fn note_class_file(&self) {
         if let Some(exact) = &self.exact {
             exact.note_class_file();
@@ -190,7 +193,8 @@ impl Allocations {
         }
     }
 
-    /// Whether bytecode shows this allocation, so that it was counted, or will be when its constructor runs.
+    /// Whether bytecode shows this allocation, so that it was counted, or will be when its
+    /// constructor runs.
     fn is_shown(&self, env: &Env, thread: &Object<'_>) -> bool {
         let Ok(Some(&top)) = env.stack_up_to(thread, 1).as_deref().map(<[_]>::first) else {
             return false;
@@ -253,8 +257,8 @@ impl Allocations {
         }
     }
 
-    /// The site of an object, on the thread that allocates it; `None` if the JVM does not tell its class, or there are 2^32
-    /// sites.
+    /// The site of an object, on the thread that allocates it; `None` if the JVM does not report
+    /// its class, or there are 2^32 sites.
     fn sampled_site(
         &self,
         env: &Env,
@@ -272,7 +276,8 @@ impl Allocations {
         self.sites.lock().find(key)
     }
 
-    /// All sites, with what lives of them now. Objects that nobody has collected yet count as living.
+    /// All sites, with what lives of them now. Objects that nobody has collected yet count as
+    /// living.
     pub(crate) fn sites(&self, jni: &Jni<'_>) -> Vec<SiteRow> {
         let _look = self.look.lock();
         // First what lives, then what was allocated: nothing that lives may be missing there.
@@ -300,7 +305,8 @@ impl Allocations {
             .map(|(key, allocated)| self.site(key, allocated))
             .collect();
         for (row, living) in rows.iter_mut().zip(living) {
-            // Where few samples are remembered, chance may have more of a site's live than were allocated; the sums are right.
+            // Where few samples are remembered, chance may have more of a site's live than were
+            // allocated; the sums are right.
             row.live = living;
         }
         // Those that have allocated nothing since all was cleared.
@@ -348,7 +354,7 @@ impl Allocations {
 
     /// Gives back the handles of objects that were collected, and makes room.
     fn thin(&self, jni: &Jni<'_>) {
-        // While somebody looks there may be more than the bound.
+        // While the samples are read there may be more than the bound.
         let Some(_look) = self.look.try_lock() else {
             return;
         };
@@ -421,8 +427,8 @@ fn weigh(site: SiteIndex, weight: Weight, weights: &mut Vec<Weight>) {
     }
 }
 
-/// Whether rewritten code reports what the instruction at `at` allocates: an object by its constructor, an array by the
-/// call behind it (JVM specification, chapter 6).
+/// Whether rewritten code reports the object that the instruction at `at` allocates: an object by
+/// its constructor, an array by the call that follows (JVM specification, chapter 6).
 fn reports_at(code: &[u8], at: usize) -> bool {
     const NEW: u8 = 187;
     const NEWARRAY: u8 = 188;

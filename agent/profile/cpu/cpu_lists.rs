@@ -1,7 +1,8 @@
 //! CPU samples from lists: which threads have run since the last pass, and their current stacks.
 //!
-//! For JVMs without `AsyncGetCallTrace`. Stacks are taken at a safepoint, so they are those of the thread's next
-//! safepoint. Virtual threads are not listed. A thread that waits in native code has not run, and is not sampled.
+//! For JVMs without `AsyncGetCallTrace`. Stacks are taken at a safepoint, so they are those of the
+//! thread's next safepoint. Virtual threads are not listed. A thread that waits in native code has
+//! not run, and is not sampled.
 
 use super::cpu_counts::CpuCounts;
 use crate::profile::stacks::StackTraces;
@@ -25,10 +26,11 @@ struct Account {
 }
 
 impl Account {
-    /// Notes the current CPU time, `since_ns` after the last pass. Returns the number of full intervals in it.
+    /// Notes the current CPU time, `since_ns` after the last pass. Returns the number of full
+    /// intervals in it.
     fn note(&mut self, now_ns: u64, interval_ns: u64, look: u64, since_ns: u64) -> u64 {
-        // For a new thread, count only time since the last pass. The main thread, for one, returns as another thread
-        // at the end of the JVM, with all its CPU time.
+        // For a new thread, count only time since the last pass. The main thread, for one, returns
+        // as another thread at the end of the JVM, with all its CPU time.
         let ran_ns = match self.look {
             0 => now_ns.min(since_ns),
             _ => now_ns.saturating_sub(self.seen_ns),
@@ -64,8 +66,8 @@ impl CpuLists {
         }
     }
 
-    /// Samples the threads that have run for an interval since the last pass. Runs on an agent thread, which it
-    /// skips.
+    /// Samples the threads that have run for an interval since the last pass. Runs on an agent
+    /// thread, which it skips.
     pub(crate) fn look(
         &mut self,
         env: &Env,

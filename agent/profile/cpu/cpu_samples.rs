@@ -1,8 +1,10 @@
-//! CPU samples: decides which threads are sampled, and counts samples from signals or from lists of stacks.
+//! CPU samples: decides which threads are sampled, and counts samples from signals or from lists of
+//! stacks.
 //!
-//! A signal handler puts a sample into a ring (`sampler`). Soon after, while the sampled methods still exist, an agent
-//! thread takes it out and counts its stack. If HotSpot's `AsyncGetCallTrace` is missing or not wanted
-//! (`engine=portable`, or no `AsyncGetCallTrace`), that thread asks JVMTI for stacks itself (`cpu_lists`).
+//! A signal handler puts a sample into a ring (`sampler`). Soon after, while the sampled methods
+//! still exist, an agent thread takes it out and counts its stack. If HotSpot's `AsyncGetCallTrace`
+//! is missing or not wanted (`engine=portable`, or no `AsyncGetCallTrace`), that thread asks JVMTI
+//! for stacks itself (`cpu_lists`).
 
 use super::cpu_counts::CpuCounts;
 use super::cpu_lists::CpuLists;
@@ -55,16 +57,17 @@ pub(crate) struct CpuSamples {
     traces: Arc<StackTraces>,
     source: OnceLock<Source>,
     counts: Mutex<CpuCounts>,
-    /// Locked while samples are counted; caches the native code that they met. Held across JVM calls and while files
-    /// are read, but no application thread takes it.
+    /// Locked while samples are counted; caches the native code that they met. Held across JVM
+    /// calls and while files are read, but no application thread takes it.
     taking: Mutex<NativeSymbols>,
     orders: Mutex<Orders>,
     ordered: Condvar,
 }
 
 impl CpuSamples {
-    /// Nothing is sampled yet. There will be a sample every `interval_us` of CPU time, with its stack as a row of
-    /// `traces`. With `is_portable`, uses only what the JVMTI specification guarantees.
+    /// Nothing is sampled yet. There will be a sample every `interval_us` of CPU time, with its
+    /// stack as a row of `traces`. With `is_portable`, uses only what the JVMTI specification
+    /// guarantees.
     pub(crate) fn new(interval_us: u32, is_portable: bool, traces: Arc<StackTraces>) -> Self {
         Self {
             interval_us,
@@ -136,8 +139,9 @@ impl CpuSamples {
     }
 
     fn begin_signals(&self, sampler: &'static StackSampler, env: &Env, jni: &Jni<'_>) {
-        // While an agent listens to this event, HotSpot records line information for all compiled code, not only for
-        // safepoints. Without it, a stack interrupted elsewhere gets the line of the next safepoint.
+        // While an agent listens to this event, HotSpot records line information for all compiled
+        // code, not only for safepoints. Without it, a stack interrupted elsewhere gets the line of
+        // the next safepoint.
         if let Err(error) = env.notify(COMPILED_METHOD_LOAD, true) {
             say(&format!(
                 "CPU samples may name the line before or after: {error}"
@@ -154,8 +158,9 @@ impl CpuSamples {
         self.arm_found(sampler, env, jni);
     }
 
-    /// Starts timers for the threads that already exist. Their names tell which of the system's threads run Java.
-    /// HotSpot 8 does not name its threads, so there all get a timer, and signals on other threads count nothing.
+    /// Starts timers for the threads that already exist. Their names show which of the system's
+    /// threads run Java. HotSpot 8 does not name its threads, so there all get a timer, and signals
+    /// on other threads count nothing.
     fn arm_found(&self, sampler: &StackSampler, env: &Env, jni: &Jni<'_>) {
         let mut owners: HashMap<Vec<u8>, Option<ThreadId>> = HashMap::new();
         for thread in env.live_threads(jni).unwrap_or_default() {
@@ -183,15 +188,16 @@ impl CpuSamples {
         }
     }
 
-    /// `ClassPrepare`: creates the ids of its methods. Without one, a method in a signal's stack has no name.
+    /// `ClassPrepare`: creates the ids of its methods. Without one, a method in a signal's stack
+    /// has no name.
     pub(crate) fn class_prepare(&self, env: &Env, class: &Object<'_>) {
         if !self.is_portable {
             make_method_ids(env, class);
         }
     }
 
-    /// Samples all threads from now on, or none; sampling is on at first. Counts are kept. Any thread that may wait
-    /// while a sample is counted, so no application thread.
+    /// Samples all threads from now on, or none; sampling is on at first. Counts are kept. Any
+    /// thread that may wait while a sample is counted, so no application thread.
     pub(crate) fn switch(&self, on: bool) {
         {
             let mut orders = self.orders.lock();
@@ -206,8 +212,8 @@ impl CpuSamples {
         drop(self.taking.lock());
     }
 
-    /// Ends sampling; samples taken so far can still be counted. At VM death, before callbacks are locked out: a thread
-    /// that ends without the callback must not have a timer.
+    /// Ends sampling; samples taken so far can still be counted. At VM death, before callbacks are
+    /// locked out: a thread that ends without the callback must not have a timer.
     pub(crate) fn stop(&self) {
         if let Some(Source::Signals(sampler)) = self.source.get() {
             sampler.stop();
@@ -317,7 +323,8 @@ impl CpuSamples {
     }
 }
 
-/// Makes the JVM create the ids of a class's methods. A class that is not linked yet gets them when it is linked.
+/// Makes the JVM create the ids of a class's methods. A class that is not linked yet gets them when
+/// it is linked.
 fn make_method_ids(env: &Env, class: &Object<'_>) {
     let _ = env.method_ids(class);
 }

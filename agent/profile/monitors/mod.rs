@@ -1,4 +1,5 @@
-//! Monitors: how long threads wait to enter them, by stack and class of the monitor; and calls of `Object.wait`.
+//! Monitors: how long threads wait to enter them, by stack and class of the monitor; and calls of
+//! `Object.wait`.
 
 mod monitor_state;
 pub(crate) mod waits;
@@ -41,13 +42,13 @@ pub(crate) struct Contended {
 struct Wait {
     since: Instant,
     place: Place,
-    /// The monitor's object, kept because JVMTI does not report it for every waiting thread. `None` if there was no
-    /// memory.
+    /// The monitor's object, kept because JVMTI does not report it for every waiting thread. `None`
+    /// if there was no memory.
     monitor: Option<Arc<Weak>>,
 }
 
-/// A thread's current waits. Two slots, because a thread that was notified must enter the monitor again, which is a
-/// separate wait.
+/// A thread's current waits. Two slots, because a thread that was notified must enter the monitor
+/// again, which is a separate wait.
 #[derive(Debug, Default)]
 struct Pending {
     entering: Option<Wait>,
@@ -66,7 +67,7 @@ impl Pending {
     }
 }
 
-/// What the events of monitors have shown since the last report.
+/// The events of monitors since the last report.
 #[derive(Debug)]
 pub(crate) struct Counted {
     /// The contention by place, in no order.
@@ -86,8 +87,9 @@ pub(crate) struct MonitorFigures {
 
 /// Contention and waits of a session.
 ///
-/// A thread's pending waits are stored under its number, so that a virtual thread keeps them on every carrier. Only
-/// threads that wait have an entry. Locks are held briefly, never across a call of the JVM.
+/// A thread's pending waits are stored under its number, so that a virtual thread keeps them on
+/// every carrier. Only threads that wait have an entry. Locks are held briefly, never across a call
+/// of the JVM.
 #[derive(Debug)]
 pub(crate) struct Monitors {
     traces: Arc<StackTraces>,
@@ -109,8 +111,9 @@ impl Monitors {
 
     /// `MonitorContendedEnter`, on the thread that must wait.
     ///
-    /// The stack is taken here and not after entering: it is the same, but here no other thread waits for this one
-    /// meanwhile. The time starts before that, when the thread reached the monitor.
+    /// The stack is taken here and not after entering: it is the same, but here no other thread
+    /// waits for this one meanwhile. The time starts before that, when the thread reached the
+    /// monitor.
     pub(crate) fn note_enter(&self, env: &Env, jni: &Jni<'_>, of: &OfMonitor<'_, '_>) {
         let since = Instant::now();
         let Some(thread) = self.traces.threads().number(env, jni, of.thread) else {
@@ -143,9 +146,11 @@ impl Monitors {
         forget(jni, self.entered(thread, now));
     }
 
-    /// `MonitorWait`, on the thread that will wait, for at most this many milliseconds; 0 means for ever.
+    /// `MonitorWait`, on the thread that will wait, for at most this many milliseconds; 0 means for
+    /// ever.
     ///
-    /// HotSpot also reports calls by threads that do not own the monitor. These end at once with an exception.
+    /// HotSpot also reports calls by threads that do not own the monitor. These end at once with an
+    /// exception.
     pub(crate) fn note_wait(
         &self,
         env: &Env,
@@ -194,7 +199,8 @@ impl Monitors {
         }
     }
 
-    /// A report's figures. Counting starts again. On any thread attached to the JVM, in the live phase.
+    /// A report's figures. Counting starts again. On any thread attached to the JVM, in the live
+    /// phase.
     pub(crate) fn take(&self, env: &Env, jni: &mut Jni<'_>) -> MonitorFigures {
         let waiting = || self.waiting();
         let state = MonitorState::look(env, jni, &self.traces, waiting);
@@ -215,8 +221,8 @@ impl Monitors {
         self.waits.lock().give_back(counted.waits);
     }
 
-    /// The threads that wait according to the events. Virtual threads, and threads that wait to enter, come with
-    /// their stacks.
+    /// The threads that wait according to the events. Virtual threads, and threads that wait to
+    /// enter, come with their stacks.
     fn waiting(&self) -> Vec<Waiter> {
         let pending = self.pending.lock();
         let mut rows: Vec<Waiter> = pending
@@ -262,7 +268,8 @@ impl Monitors {
         sum.nanos = sum.nanos.saturating_add(more.nanos);
     }
 
-    /// Stores a wait in the thread's slot. Returns the slot's earlier wait if its end was never reported.
+    /// Stores a wait in the thread's slot. Returns the slot's earlier wait if its end was never
+    /// reported.
     fn begin(&self, thread: ThreadId, slot: Slot, wait: Wait) -> Option<Wait> {
         let mut all = self.pending.lock();
         slot(all.entry(thread).or_default()).replace(wait)

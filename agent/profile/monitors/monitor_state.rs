@@ -42,8 +42,9 @@ pub(crate) struct Waiter {
 
 /// Threads and monitors.
 ///
-/// The stacks are from one moment. Everything else is queried thread by thread and monitor by monitor while the
-/// application runs, so a monitor may have changed owners between two answers. No thread is suspended.
+/// The stacks are from one moment. Everything else is queried thread by thread and monitor by
+/// monitor while the application runs, so a monitor may have changed owners between two answers. No
+/// thread is suspended.
 #[derive(Debug)]
 pub(crate) struct MonitorState {
     /// The live platform threads, and the virtual threads that wait.
@@ -53,10 +54,10 @@ pub(crate) struct MonitorState {
 }
 
 impl MonitorState {
-    /// Reads the state. `waiting` are the threads that wait according to the events; they are needed because the JVM
-    /// does not list virtual threads, and HotSpot 25 does not report on which object a thread is in `Object.wait`.
-    /// `None`, with a line on stderr, if the JVM does not report the stacks. On any thread attached to the JVM, in the
-    /// live phase.
+    /// Reads the state. `waiting` are the threads that wait according to the events; they are
+    /// needed because the JVM does not list virtual threads, and HotSpot 25 does not report on
+    /// which object a thread is in `Object.wait`. `None`, with a line on stderr, if the JVM does
+    /// not report the stacks. On any thread attached to the JVM, in the live phase.
     pub(crate) fn look(
         env: &Env,
         jni: &mut Jni<'_>,
@@ -130,7 +131,8 @@ impl<'f> Look<'_, 'f> {
             object
         });
         let listed = threads.iter().find(|listed| listed.thread == thread);
-        // A thread that called `wait` without owning the monitor got an exception at once and does not wait.
+        // A thread that called `wait` without owning the monitor got an exception at once and does
+        // not wait.
         if listed.is_some_and(|listed| listed.activity != activity) {
             object.into_iter().for_each(|it| self.jni.forget(it));
             return;
@@ -211,8 +213,8 @@ impl<'f> Look<'_, 'f> {
                 _ => waiting_to_be_notified.push(thread),
             }
         }
-        // Since JDK 23 the JVM does not name an owner that is a virtual thread. But if threads wait to enter, there is
-        // one.
+        // Since JDK 23 the JVM does not name an owner that is a virtual thread. But if threads wait
+        // to enter, there is one.
         let owner = owner.or((!waiting_to_enter.is_empty()).then_some(None));
         if owner.is_none() && waiting_to_be_notified.is_empty() {
             return None;

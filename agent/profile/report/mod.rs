@@ -167,7 +167,7 @@ impl Figures {
     }
 }
 
-/// Writes the report, or a part of it, and says how it went on stderr. Returns `true` if the file
+/// Writes the report, or a part of it, and prints the result on stderr. Returns `true` if the file
 /// exists or the peer has received it.
 ///
 /// On any thread attached to the JVM, in the live phase. The application runs on meanwhile.

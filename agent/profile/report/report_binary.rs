@@ -1,7 +1,7 @@
 //! A report as HPROF records, in a file without a heap dump.
 //!
-//! It has no UNLOAD CLASS: here a class stands for all classes of its name, and JVMTI does not report when one is
-//! unloaded.
+//! It has no UNLOAD CLASS: here a class stands for all classes of its name, and JVMTI does not
+//! report when one is unloaded.
 
 use super::{Figures, Part};
 use crate::order::Order;
@@ -67,8 +67,8 @@ pub(crate) fn write(
     file.head(out)
 }
 
-/// The threads to which traces refer, each with whether it has ended. Adds their names to the tables, so call it before
-/// the tables are written.
+/// The threads to which traces refer, each with whether it has ended. Adds their names to the
+/// tables, so call it before the tables are written.
 fn threads(profiles: &Profiles, hides_names: bool) -> Vec<(StartThread, bool)> {
     let traces = &profiles.traces;
     let tables = traces.tables();

@@ -20,9 +20,9 @@ use text::{
     ThreadStart, Trace,
 };
 
-/// Writes the head, the threads, all traces to which the blocks refer, and then one block for each profile, because
-/// readers look for traces in one place. The format of `java -prof` has none of this: its block stands alone if
-/// nothing else was measured, otherwise at the end.
+/// Writes the head, the threads, all traces to which the blocks refer, and then one block for each
+/// profile, because readers look for traces in one place. The format of `java -prof` has none of
+/// this: its block stands alone if nothing else was measured, otherwise at the end.
 pub(crate) fn write(
     figures: &Figures,
     profiles: &Profiles,

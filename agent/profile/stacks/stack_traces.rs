@@ -15,12 +15,13 @@ use std::sync::Arc;
 use symbols::NativeFunction;
 use tables::{ClassId, ClassRow, Frame, FrameId, Line, StringId, Tables, ThreadId, Trace, TraceId};
 
-/// Most methods and frames that are cached by the JVM's ids. A class that is loaded again gets new ids for the same
-/// names, so their number is unbounded; methods that occur again are looked up again.
+/// Most methods and frames that are cached by the JVM's ids. A class that is loaded again gets new
+/// ids for the same names, so their number is unbounded; methods that occur again are looked up
+/// again.
 const MOST_KNOWN: usize = 1 << 17;
 
-/// Most bytes that stacks, and the classes and frames in them, may take in a session, by an estimate. What comes beyond
-/// counts for one stack, or for one class.
+/// Most bytes that stacks, and the classes and frames in them, may take in a session, by an
+/// estimate. What comes beyond counts for one stack, or for one class.
 const MOST_BYTES: usize = 64 << 20;
 /// A trace beside its frames: its row and its place in three maps, and what profiles keep for it.
 const TRACE_BYTES: usize = 400;
@@ -28,14 +29,15 @@ const TRACE_BYTES: usize = 400;
 const TRACE_FRAME_BYTES: usize = size_of::<FrameId>() + size_of::<StackFrame>();
 /// A frame or a class with its names.
 const NAMES_BYTES: usize = 400;
-/// The method on top of the stack that stands for those beyond the limit, and the class for such classes.
+/// The method on top of the stack that stands for those beyond the limit, and the class for such
+/// classes.
 const OTHER_STACKS: &[u8] = b"<other stacks>";
 const OTHER_CLASSES: &[u8] = b"L<other classes>;";
 
 /// The traces of a session, and the tables that contain them.
 ///
-/// Here a class is identified by its name, as in text reports. Locks are held only for lookups, never across a call of
-/// the JVM.
+/// Here a class is identified by its name, as in text reports. Locks are held only for lookups,
+/// never across a call of the JVM.
 #[derive(Debug)]
 pub(crate) struct StackTraces {
     depth_frames: AtomicUsize,
@@ -66,8 +68,8 @@ struct Known {
 pub(crate) struct RunningConstructor {
     /// Its class.
     pub(crate) class: ClassId,
-    /// Whether it is executing its `super(…)` or `this(…)` call, so that the frames above it work on the same object.
-    /// Also true if that is unknown.
+    /// Whether it is executing its `super(…)` or `this(…)` call, so that the frames above it work
+    /// on the same object. Also true if that is unknown.
     pub(crate) initializes: bool,
 }
 
@@ -104,7 +106,8 @@ struct Method {
 }
 
 impl StackTraces {
-    /// No traces yet. They will have at most `depth_frames` frames; `by_thread` gives each thread separate traces.
+    /// No traces yet. They will have at most `depth_frames` frames; `by_thread` gives each thread
+    /// separate traces.
     pub(crate) fn new(depth_frames: usize, line_numbers: bool, by_thread: bool) -> Self {
         Self::within(MOST_BYTES, depth_frames, line_numbers, by_thread)
     }
@@ -246,8 +249,8 @@ impl StackTraces {
         signature.unwrap_or_default()
     }
 
-    /// The row of the calling thread's stack, separate for `owner` if there is one. `None` if the JVM does not report
-    /// the stack.
+    /// The row of the calling thread's stack, separate for `owner` if there is one. `None` if the
+    /// JVM does not report the stack.
     pub(crate) fn of_thread(
         &self,
         env: &Env,
@@ -262,7 +265,8 @@ impl StackTraces {
         Some(self.trace(env, jni, &stack, owner))
     }
 
-    /// The row of a stack, the top first, separate for `thread` if there is one. Frames beyond the depth are left out.
+    /// The row of a stack, the top first, separate for `thread` if there is one. Frames beyond the
+    /// depth are left out.
     pub(crate) fn trace(
         &self,
         env: &Env,
@@ -273,7 +277,8 @@ impl StackTraces {
         self.trace_under(None, env, jni, stack, thread)
     }
 
-    /// The same, with a frame on top that is not a Java frame, if there is one. It counts towards the depth.
+    /// The same, with a frame on top that is not a Java frame, if there is one. It counts towards
+    /// the depth.
     pub(crate) fn trace_under(
         &self,
         top: Option<FrameId>,

@@ -82,9 +82,11 @@ impl CpuTimes {
         }
     }
 
-    /// The method with this number starts. On the thread that runs it; for a virtual thread, on its carrier.
+    /// The method with this number starts. On the thread that runs it; for a virtual thread, on its
+    /// carrier.
     pub(crate) fn enter(self: &Arc<Self>, env: &Env, jni: &Jni<'_>, number: i32) {
-        // An ending thread may call methods after its thread-locals are gone; these are not counted.
+        // An ending thread may call methods after its thread-locals are gone; these are not
+        // counted.
         let _ = CALLS.try_with(|calls| {
             // Already borrowed: registering the thread called a method. That one is not counted.
             let Ok(mut calls) = calls.try_borrow_mut() else {
@@ -109,8 +111,8 @@ impl CpuTimes {
         });
     }
 
-    /// From here on this thread runs the virtual thread with this number: its methods resume, those of the carrier
-    /// are suspended.
+    /// From here on this thread runs the virtual thread with this number: its methods resume, those
+    /// of the carrier are suspended.
     pub(crate) fn mount(self: &Arc<Self>, env: &Env, jni: &Jni<'_>, number: Option<i64>) {
         let _ = CARRIED.try_with(|carried| carried.set(number));
         let methods = number.and_then(|thread| self.unmounted.take(thread));
@@ -129,8 +131,8 @@ impl CpuTimes {
         });
     }
 
-    /// The virtual thread has left this thread, temporarily or for good: its methods are suspended, those of the
-    /// carrier resume.
+    /// The virtual thread has left this thread, temporarily or for good: its methods are suspended,
+    /// those of the carrier resume.
     pub(crate) fn unmount(&self) {
         let carried = CARRIED.try_with(Cell::take).ok().flatten();
         let methods = CALLS.try_with(|calls| {

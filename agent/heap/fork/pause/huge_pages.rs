@@ -1,5 +1,6 @@
-//! Huge pages: before a fork, asks the kernel to back the heap with huge pages, if the user wants that. A fork copies a
-//! page table entry for each page, inside the pause, and huge pages need 512 times fewer entries.
+//! Huge pages: before a fork, asks the kernel to back the heap with huge pages, if the user wants
+//! that. A fork copies a page table entry for each page, inside the pause, and huge pages need 512
+//! times fewer entries.
 
 use jvm::object::Object;
 use jvm::os::careful_reads;
@@ -14,11 +15,12 @@ use std::time::{Duration, Instant};
 const PAGE_BYTES: usize = 4096;
 const PAGES: usize = 512;
 const HUGE_BYTES: u64 = 2 << 20;
-/// The advice that makes huge pages (`linux/mman.h`; Linux 6.1), which the crate libc does not have for musl.
+/// The advice that makes huge pages (`linux/mman.h`; Linux 6.1), which the crate libc does not have
+/// for musl.
 const MADV_COLLAPSE: libc::c_int = 25;
-/// Huge pages requested per call. Before each call the kernel makes every processor return its cached free pages, which
-/// takes milliseconds on a busy machine. After a call, we pause for as long as the call took, so that the application
-/// can use the memory system alone.
+/// Huge pages requested per call. Before each call the kernel makes every processor return its
+/// cached free pages, which takes milliseconds on a busy machine. After a call, we pause for as
+/// long as the call took, so that the application can use the memory system alone.
 const MOST_AT_ONCE: u64 = 8;
 /// After this many refusals in a row, there are no more contiguous 2 MiB of free memory.
 const MOST_REFUSALS: u32 = 16;
@@ -34,11 +36,11 @@ pub(in crate::heap) struct HugePages {
 }
 
 impl HugePages {
-    /// Makes huge pages for the heap around an object, wherever every small page is already in use, so that the process
-    /// does not grow.
+    /// Makes huge pages for the heap around an object, wherever every small page is already in use,
+    /// so that the process does not grow.
     ///
-    /// The application runs on. A thread that touches a huge page while it is made waits for it. The error is the end
-    /// of a sentence: this system makes no huge pages.
+    /// The application runs on. A thread that touches a huge page while it is made waits for it.
+    /// The error is the end of a sentence: this system makes no huge pages.
     pub(in crate::heap) fn make_around(object: &Object<'_>) -> Result<Self, String> {
         // SAFETY: only queries a number.
         if usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }) != Ok(PAGE_BYTES) {
@@ -161,7 +163,8 @@ mod tests {
             }
             libc::madvise(page(1, 9).cast(), PAGE_BYTES, libc::MADV_DONTNEED);
             let at = |place: u64| first + place * HUGE_BYTES;
-            // Check the runs before MADV_HUGEPAGE allows huge pages again, because then khugepaged fills the hole.
+            // Check the runs before MADV_HUGEPAGE allows huge pages again, because then khugepaged
+            // fills the hole.
             let runs: Vec<_> = runs_in(first - 4096..at(PLACES) - 1).collect();
             assert_eq!(runs, [at(0)..at(1), at(2)..at(9)]);
             libc::madvise(memory, bytes, libc::MADV_HUGEPAGE);
@@ -177,7 +180,8 @@ mod tests {
 
     #[test]
     fn where_nothing_is_mapped_nothing_is_in_use() {
-        // Above all user addresses, because another thread may map an address that this test unmaps.
+        // Above all user addresses, because another thread may map an address that this test
+        // unmaps.
         const BEYOND: u64 = 1 << 56;
         assert_eq!(runs_in(BEYOND..BEYOND + HUGE_BYTES).count(), 0);
     }

@@ -1,4 +1,5 @@
-//! The parts of memory that a fork leaves out, so that the pause is shorter: [`hotspot::UnusedHeap`] finds them.
+//! The parts of memory that a fork leaves out, so that the pause is shorter:
+//! [`hotspot::UnusedHeap`] finds them.
 
 use parking_lot::Mutex;
 use std::io;
@@ -7,19 +8,21 @@ use std::ops::Range;
 /// How often we ask the kernel to undo the advice.
 const TRIES: usize = 3;
 
-/// Parts that forks see as zeros although they should be copied again: the kernel had no memory to undo the advice.
+/// Parts that forks see as zeros although they should be copied again: the kernel had no memory to
+/// undo the advice.
 static LOST: Mutex<Vec<Range<u64>>> = Mutex::new(Vec::new());
 
-/// Parts of this process's memory that a fork does not copy as long as this value lives. The child sees zeros there.
+/// Parts of this process's memory that a fork does not copy as long as this value lives. The child
+/// sees zeros there.
 #[derive(Debug)]
 pub(in crate::heap) struct NotCopied(Vec<Range<u64>>);
 
 impl NotCopied {
-    /// Advises the kernel to leave out these parts. It still copies memory of files, and huge pages that the
-    /// administrator reserved.
+    /// Advises the kernel to leave out these parts. It still copies memory of files, and huge pages
+    /// that the administrator reserved.
     ///
-    /// An error if a part that an earlier fork left out could not be restored, because it may contain objects now. Then
-    /// there must be no fork.
+    /// An error if a part that an earlier fork left out could not be restored, because it may
+    /// contain objects now. Then there must be no fork.
     pub(in crate::heap) fn new(parts: Vec<Range<u64>>) -> io::Result<Self> {
         let mut lost = LOST.lock();
         lost.retain(|part| !is_kept(part));
@@ -65,8 +68,8 @@ fn advise(part: &Range<u64>, advice: libc::c_int) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::heap::fork::fork_handlers::ForkBy;
     use crate::heap::fork::process;
+    use jvm::os::fork_handlers::ForkBy;
     use snapshot::mappings::{os_maps, Mapping};
 
     const MB: u64 = 1 << 20;
@@ -115,7 +118,8 @@ mod tests {
             }
             libc::munmap(memory, BYTES);
         }
-        // The kernel cannot undo the advice where nothing is mapped, so there is no fork until it can.
+        // The kernel cannot undo the advice where nothing is mapped, so there is no fork until it
+        // can.
         drop(NotCopied::new([0..2 * MB; 1].to_vec()).expect("nothing was lost"));
         assert!(NotCopied::new(Vec::new()).is_err());
         assert_eq!(LOST.lock().drain(..).len(), 1);

@@ -1,5 +1,5 @@
-//! The places at which one thread allocates. Each is known by its stack as the JVM reports it, and by the return
-//! addresses of its frames.
+//! The places at which one thread allocates. Each is known by its stack as the JVM reports it, and
+//! by the return addresses of its frames.
 
 use super::array_sizes::Elements;
 use super::known_classes::KnownClass;
@@ -15,13 +15,14 @@ use tables::SiteIndex;
 
 /// Frames of the tracker on top of each stack: its native method and the method that calls it.
 pub(crate) const TRACKER_FRAMES: usize = 2;
-/// Constructors that a stack may have above the frames that count, by level. Most have two: that of `Object` and its
-/// caller. Each frame costs time for each object, so the higher levels are only for stacks that were too short.
+/// Constructors that a stack may have above the frames that count, by level. Most have two: that of
+/// `Object` and its caller. Each frame costs time for each object, so the higher levels are only
+/// for stacks that were too short.
 pub(crate) const CONSTRUCTOR_FRAMES: [usize; 3] = [2, 6, 1024];
 /// Most stacks that a thread remembers.
 const MOST_PLACES: usize = 1 << 16;
-/// Most classes to distinguish at one stack. They are compared one by one, so with more of them it would take as long
-/// as asking the JVM.
+/// Most classes to distinguish at one stack. They are compared one by one, so with more of them it
+/// would take as long as asking the JVM.
 const MOST_CLASSES: usize = 16;
 
 /// A stack and a class that was allocated there before.
@@ -31,7 +32,7 @@ pub(crate) struct Place {
     pub(crate) class: Arc<KnownClass>,
     /// Whether this stack only allocates objects of this class.
     pub(crate) is_only_class: bool,
-    /// What is counted there.
+    /// The thing counted there.
     pub(crate) counted: Counted,
 }
 
@@ -55,7 +56,7 @@ pub(crate) enum Size {
     Array(Elements),
 }
 
-/// What is known about a stack as the JVM reported it.
+/// The facts about a stack as the JVM reported it.
 #[derive(Debug)]
 pub(crate) enum Known {
     /// Its places, mostly one.
@@ -99,7 +100,7 @@ pub(crate) enum LookUp {
     Ask,
 }
 
-/// What is known about a stack by its addresses.
+/// The facts about a stack by its addresses.
 #[derive(Clone, Copy, Debug)]
 enum Walked {
     /// Its only place, and how often it was met.
@@ -201,8 +202,8 @@ impl AllocationPlaces {
         lengths.any(|length| length >= MOST_PLACES)
     }
 
-    /// If the limit is reached, forgets all stacks by addresses. Most of them will not occur again: their code was
-    /// compiled anew, or was interpreted.
+    /// If the limit is reached, forgets all stacks by addresses. Most of them will not occur again:
+    /// their code was compiled anew, or was interpreted.
     fn make_room(&mut self) {
         let mut lengths = self.by_address.iter().map(FxHashMap::len);
         let is_full = lengths.any(|length| length >= MOST_PLACES);
@@ -224,7 +225,7 @@ impl AllocationPlaces {
         self.stack.get(TRACKER_FRAMES..).unwrap_or_default()
     }
 
-    /// What is known about the last stack at this level.
+    /// The facts about the last stack at this level.
     pub(crate) fn known_at(&self, level: usize) -> Option<&Known> {
         self.by_stack.get(level)?.get(self.frames())
     }
@@ -245,8 +246,8 @@ impl AllocationPlaces {
         }
     }
 
-    /// Looks up the calling thread's stack by its addresses, at this age of bytecode. `rooms` are the frames to walk
-    /// for each level.
+    /// Looks up the calling thread's stack by its addresses, at this age of bytecode. `rooms` are
+    /// the frames to walk for each level.
     pub(crate) fn look_up(
         &mut self,
         code: &JavaCode,
@@ -301,7 +302,8 @@ impl AllocationPlaces {
         }
     }
 
-    /// Remembers the stack that was looked up last: it is too short below the level of `found`, where it has a place.
+    /// Remembers the stack that was looked up last: it is too short below the level of `found`,
+    /// where it has a place.
     pub(crate) fn learn(&mut self, code: &JavaCode, rooms: &[usize], found: PlaceAt, age: u32) {
         let PlaceAt { level, place } = found;
         self.make_room();
@@ -335,8 +337,8 @@ impl AllocationPlaces {
     }
 }
 
-/// How often the place was met, if it is the same as `before`. Stacks with bytecode are learned again at each age, and
-/// would never be verified if they started from 0.
+/// How often the place was met, if it is the same as `before`. Stacks with bytecode are learned
+/// again at each age, and would never be verified if they started from 0.
 fn met_before(before: Option<Walked>, place: &Place) -> u32 {
     match before {
         Some(Walked::Place(counted, met)) if counted.site == place.counted.site => met,

@@ -1,7 +1,8 @@
-//! Every allocation (`sampling=0`): rewritten code reports each new object, on the thread that makes it.
+//! Every allocation (`sampling=0`): rewritten code reports each new object, on the thread that
+//! makes it.
 //!
-//! The same stacks allocate again and again, so each thread remembers its stacks and their sites. A new stack is looked
-//! up once.
+//! The same stacks allocate again and again, so each thread remembers its stacks and their sites. A
+//! new stack is looked up once.
 
 use super::allocation_places::{
     AllocationPlaces, Counted, Known, LookUp, New, Place, PlaceAt, Rooms, Size,
@@ -23,7 +24,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use tables::{ClassId, SiteKey, SiteTable};
 
-/// Objects that a thread remembers before it first looks for collected ones.
+/// Objects that a thread remembers before it first checks for collected ones.
 const FIRST_PURGE: usize = 8192;
 
 /// What was known about an object's stack.
@@ -53,7 +54,7 @@ pub(crate) struct ExactAllocations {
     ended_purge_at: AtomicUsize,
 }
 
-/// What the current thread has allocated.
+/// The allocations of the current thread.
 #[derive(Debug)]
 struct Own {
     session: Weak<ExactAllocations>,
@@ -121,9 +122,11 @@ impl ExactAllocations {
 
     /// Counts a new object, on the thread that made it.
     pub(crate) fn note(self: &Arc<Self>, at: NewObject<'_, '_, '_>) {
-        // An ending thread may allocate after its thread-locals are gone. Such an object is not counted.
+        // An ending thread may allocate after its thread-locals are gone. Such an object is not
+        // counted.
         let _ = OWN.try_with(|own| {
-            // Nothing below runs Java code, so it is never borrowed here. If it were, the object would not be counted.
+            // Nothing below runs Java code, so it is never borrowed here. If it were, the object
+            // would not be counted.
             let Ok(mut own) = own.try_borrow_mut() else {
                 return;
             };
@@ -185,8 +188,8 @@ impl ExactAllocations {
         }
     }
 
-    /// Counts an object at the place of its stack: by addresses if they are known, which costs the least, or else by
-    /// the stack that the JVM reports.
+    /// Counts an object at the place of its stack: by addresses if they are known, which costs the
+    /// least, or else by the stack that the JVM reports.
     fn count(&self, own: &mut Own, at: NewObject<'_, '_, '_>) {
         let depth = self.traces.depth_frames();
         if own.depth_frames != depth {
@@ -213,8 +216,8 @@ impl ExactAllocations {
         at.jni.forget(class);
     }
 
-    /// Counts an object by its class, if the class is known at its stack, or else by the stack that the JVM reports,
-    /// and learns from that.
+    /// Counts an object by its class if the class is known at its stack; else by the stack that the
+    /// JVM reports, which is then remembered.
     fn count_by_class(
         &self,
         own: &mut Own,
@@ -247,8 +250,8 @@ impl ExactAllocations {
         }
     }
 
-    /// Counts an object by the stack that the JVM reports. Returns its place and the level that the stack needed;
-    /// `None` if it could not be counted.
+    /// Counts an object by the stack that the JVM reports. Returns its place and the level that the
+    /// stack needed; `None` if it could not be counted.
     fn count_by_stack(
         &self,
         own: &mut Own,
@@ -310,7 +313,8 @@ impl ExactAllocations {
         }
     }
 
-    /// Frees the handles of collected objects. Returns how many are left; `None` if another thread has taken them.
+    /// Frees the handles of collected objects. Returns how many are left; `None` if another thread
+    /// has taken them.
     fn purge(&self, tally: &ThreadTally, jni: &Jni<'_>) -> Option<usize> {
         let mut objects = tally.try_take()?;
         forget_gone(jni, &self.slots, &mut objects);
@@ -367,8 +371,9 @@ impl ExactAllocations {
         Some(place)
     }
 
-    /// Whether this stack only allocates objects of this class: if an instruction that names the class allocates them.
-    /// Reflection and serialization allocate objects of many classes in the same code.
+    /// Whether this stack only allocates objects of this class: if an instruction that names the
+    /// class allocates them. Reflection and serialization allocate objects of many classes in the
+    /// same code.
     fn is_only_class(
         &self,
         frames: &[StackFrame],
@@ -395,8 +400,8 @@ impl ExactAllocations {
         constructor.class == class && call == Some(&INVOKESPECIAL)
     }
 
-    /// How many of the top frames are constructors of this object: those of its class and of its superclasses, up to
-    /// `Object`.
+    /// How many of the top frames are constructors of this object: those of its class and of its
+    /// superclasses, up to `Object`.
     fn constructors(
         &self,
         frames: &[StackFrame],
@@ -413,8 +418,8 @@ impl ExactAllocations {
                 lines.push(self.traces.class(&signature));
             }
         }
-        // From Object down to the object's own class. A constructor that is not calling `super(…)` or `this(…)` at the
-        // moment is creating another object, so it counts as a frame.
+        // From Object down to the object's own class. A constructor that is not calling `super(…)`
+        // or `this(…)` at the moment is creating another object, so it counts as a frame.
         let mut count = 0;
         for &frame in frames {
             let constructor = self.traces.constructor(at.env, at.jni, frame);

@@ -8,10 +8,10 @@ use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Names that are known before it is looked which of their classes are gone.
+/// Names that are known before the agent checks which of their classes are gone.
 const FIRST_PURGE: usize = 4096;
 
-/// A class, behind a weak handle: it may be unloaded.
+/// A class, held by a weak handle: it may be unloaded.
 #[derive(Debug)]
 pub(crate) struct KnownClass {
     class: Weak,
@@ -29,9 +29,9 @@ impl KnownClass {
 /// Classes of one name, of different loaders.
 type Namesakes = Vec<Arc<KnownClass>>;
 
-/// All classes that were met. Those that were unloaded leave, unless somebody else knows them, when another of their
-/// name comes, or when there are twice as many names as were left the last time: each hidden class has a name of its
-/// own.
+/// All classes that were met. Those that were unloaded leave, unless somebody else knows them, when
+/// another of their name comes, or when there are twice as many names as were left the last time:
+/// each hidden class has a name of its own.
 #[derive(Debug, Default)]
 pub(crate) struct KnownClasses {
     known: Mutex<Known>,
@@ -53,7 +53,7 @@ impl Default for Known {
 }
 
 impl KnownClasses {
-    /// The class, which is remembered if it is new; `None` if the JVM does not tell its name.
+    /// The class, which is remembered if it is new; `None` if the JVM does not report its name.
     pub(crate) fn get(
         &self,
         env: &Env,
@@ -89,7 +89,8 @@ impl KnownClasses {
         Some(known)
     }
 
-    /// Looks at all of them, on the one thread that found it due. Locked only while none is asked about.
+    /// Looks at all of them, on the one thread that found it due. Locked only while none is asked
+    /// about.
     fn purge(&self, jni: &Jni<'_>) {
         let all: Vec<_> = {
             let known = self.known.lock();
@@ -126,7 +127,8 @@ impl FromIterator<Arc<KnownClass>> for Gone {
 }
 
 impl Gone {
-    /// Takes them out, but for those that somebody knows besides, who would be the last to have the handle.
+    /// Takes them out, but for those that somebody knows besides, who would be the last to have the
+    /// handle.
     fn leave(&self, namesakes: &mut Namesakes) {
         // There, and here.
         let is_ours = |class: &Arc<KnownClass>| Arc::strong_count(class) <= 2;

@@ -1,4 +1,4 @@
-//! Every allocation, as rewritten code tells it (`sampling=0`).
+//! Every allocation, as rewritten code reports it (`sampling=0`).
 
 pub(crate) mod allocation_places;
 pub(crate) mod array_sizes;

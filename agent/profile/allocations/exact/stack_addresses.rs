@@ -1,7 +1,7 @@
 //! Whether the return addresses of a stack's frames may stand for the stack, and for how long.
 //!
-//! Each compilation has a number that is never used again. Bytecode is freed when its class is unloaded or redefined,
-//! and other bytecode may take its address.
+//! Each compilation has a number that is never used again. Bytecode is freed when its class is
+//! unloaded or redefined, and other bytecode may take its address.
 
 use crate::message::say;
 use hotspot::JavaCode;
@@ -10,7 +10,7 @@ use jvm::object::Object;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::OnceLock;
 
-/// What a session knows about it, for all threads.
+/// A session's facts about it, for all threads.
 #[derive(Debug, Default)]
 pub(crate) struct StackAddresses {
     /// How to walk stacks; empty before `VMInit`.
@@ -25,14 +25,16 @@ impl StackAddresses {
         let _ = self.code.set(JavaCode::find(jni, thread));
     }
 
-    /// Notes that bytecode may have come or gone: at each class file, and at the end of each collection. A collection
-    /// may unload classes, and hidden classes, which post no class file, may take their place. Takes no lock.
+    /// Notes that bytecode may have come or gone: at each class file, and at the end of each
+    /// collection. A collection may unload classes, and hidden classes, which post no class file,
+    /// may take their place. Takes no lock.
     pub(crate) fn note_bytecode(&self) {
         self.age.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// As long as the age stays the same, an address of bytecode means the same. Wraps around after 4 billion changes.
-    /// (Classes that the session itself replaces at `VMInit` do not count; some threads may still run their old code.)
+    /// As long as the age stays the same, an address of bytecode means the same. Wraps around after
+    /// 4 billion changes. (Classes that the session itself replaces at `VMInit` do not count; some
+    /// threads may still run their old code.)
     pub(crate) fn bytecode_age(&self) -> u32 {
         self.age.load(Ordering::Relaxed)
     }
@@ -51,8 +53,9 @@ impl StackAddresses {
     }
 }
 
-/// Counts one more occurrence. Returns whether to verify it with the JVM: at the 16th, 256th, … occurrence. Many stacks
-/// occur only a few times, and a check costs as much as some twenty objects.
+/// Counts one more occurrence. Returns whether to verify it with the JVM: at the 16th, 256th, …
+/// occurrence. Many stacks occur only a few times, and a check costs as much as some twenty
+/// objects.
 pub(crate) fn is_due(met: &mut u32) -> bool {
     const DOUBLINGS: u32 = 4;
     *met = met.saturating_add(1);

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tables::{SiteIndex, Weight};
 
-/// How long a report waits for a thread that releases handles. After that, its objects are missing from the
-/// report.
+/// How long a report waits for a thread that releases handles. After that, its objects are missing
+/// from the report.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
-/// A thread's counts, and its objects that may be alive. The lock is held briefly, never across a call of the JVM.
+/// A thread's counts, and its objects that may be alive. The lock is held briefly, never across a
+/// call of the JVM.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadTally {
     state: Mutex<State>,
@@ -77,8 +78,8 @@ impl ThreadTally {
         self.state.lock().live.len()
     }
 
-    /// Takes over the objects remembered by an ended thread. Objects that are taken out at the moment come when
-    /// they are given back.
+    /// Takes over the objects remembered by an ended thread. Objects that are taken out at the
+    /// moment come when they are given back.
     pub(crate) fn take_over(self: &Arc<Self>, other: &Self) {
         let mut left = {
             let mut other = other.state.lock();
@@ -110,8 +111,8 @@ impl ThreadTally {
         }
     }
 
-    /// Takes the objects out, to be [given back](Self::give_back). Waits for a while if they are already taken
-    /// out. Not on the thread that allocates.
+    /// Takes the objects out, to be [given back](Self::give_back). Waits for a while if they are
+    /// already taken out. Not on the thread that allocates.
     pub(crate) fn take(&self) -> Option<Vec<LiveObject>> {
         let mut state = self.state.lock();
         while state.is_taken {
@@ -123,7 +124,8 @@ impl ThreadTally {
         Some(std::mem::take(&mut state.live))
     }
 
-    /// Takes the objects out unless they are already taken out. For the thread that allocates: it never waits.
+    /// Takes the objects out unless they are already taken out. For the thread that allocates: it
+    /// never waits.
     pub(crate) fn try_take(&self) -> Option<Vec<LiveObject>> {
         let mut state = self.state.lock();
         if state.is_taken {

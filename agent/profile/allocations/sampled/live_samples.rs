@@ -1,7 +1,7 @@
-//! Samples of objects that may be alive, behind weak handles; a bounded number.
+//! Samples of objects that may be alive, held by weak handles; a bounded number.
 //!
-//! At the bound, samples are dropped at random with probability ½. The others then count twice, and so do new ones:
-//! sums stay unbiased, and memory bounded.
+//! At the bound, samples are dropped at random with probability ½. The others then count twice, and
+//! so do new ones: sums stay unbiased, and memory bounded.
 
 use crate::profile::allocations::live_objects::{Behind, LiveObject};
 use hotspot::chance::Chance;
@@ -30,8 +30,8 @@ impl Sample {
     }
 }
 
-/// The weight of a sample of `size_bytes`, chosen every `interval_bytes` on average, that stands for 2^`doublings`
-/// samples.
+/// The weight of a sample of `size_bytes`, chosen every `interval_bytes` on average, that stands
+/// for 2^`doublings` samples.
 pub(crate) fn weight(size_bytes: u64, interval_bytes: u32, doublings: u32) -> Weight {
     let mut weight = Weight::default();
     weight.add(
@@ -51,12 +51,14 @@ impl Behind for Sample {
     }
 }
 
-/// The samples. To read the handles, take all samples out and give them back: new samples need not wait meanwhile.
+/// The samples. To read the handles, take all samples out and give them back: new samples need not
+/// wait meanwhile.
 #[derive(Debug)]
 pub(crate) struct LiveSamples {
     samples: Vec<Sample>,
     most: usize,
-    /// Number of samples at which collected objects are removed: every collection visits all handles.
+    /// Number of samples at which collected objects are removed: every collection visits all
+    /// handles.
     purge_at: usize,
     /// Number of collections at the last removal.
     collections: u32,
@@ -77,14 +79,15 @@ impl LiveSamples {
         }
     }
 
-    /// Whether to keep the next sample, which already stands for 2^`doublings`; if so, the new `doublings`.
+    /// Whether to keep the next sample, which already stands for 2^`doublings`; if so, the new
+    /// `doublings`.
     pub(crate) fn wants(&mut self, doublings: u32) -> Option<u32> {
         let surplus = self.doublings.saturating_sub(doublings);
         (self.most > 0 && self.chance.of_halvings(surplus)).then_some(doublings + surplus)
     }
 
-    /// Keeps a sample; `collections` is the number of collections so far. Returns `true` if there are so many samples
-    /// that they should be taken out and [thinned](Self::thin).
+    /// Keeps a sample; `collections` is the number of collections so far. Returns `true` if there
+    /// are so many samples that they should be taken out and [thinned](Self::thin).
     pub(crate) fn keep(&mut self, sample: Sample, collections: u32) -> bool {
         self.samples.push(sample);
         let count = self.samples.len();
@@ -107,9 +110,9 @@ impl LiveSamples {
         self.samples = left;
     }
 
-    /// `living` of `were` samples survived. If the bound was reached and more than half of it is still alive, drops
-    /// each with probability ½. Returns the samples to keep and those dropped. If few survived, new samples count once
-    /// again.
+    /// `living` of `were` samples survived. If the bound was reached and more than half of it is
+    /// still alive, drops each with probability ½. Returns the samples to keep and those dropped.
+    /// If few survived, new samples count once again.
     pub(crate) fn thin(&mut self, living: Vec<Sample>, were: usize) -> (Vec<Sample>, Vec<Sample>) {
         let next = living.len().saturating_mul(2).max(FIRST_PURGE);
         self.purge_at = next.min(self.most);

@@ -1,4 +1,5 @@
-//! Samples of allocations: which are taken, where they were made, and which of their objects still live.
+//! Samples of allocations: which are taken, where they were made, and which of their objects still
+//! live.
 
 pub(crate) mod live_samples;
 pub(crate) mod sample_budget;

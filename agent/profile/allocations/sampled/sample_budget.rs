@@ -1,9 +1,10 @@
 //! Limits the share of a thread's time that its samples take.
 //!
-//! A thread that allocates gigabytes per second is sampled thousands of times per second, and while code is new each
-//! sample takes long. If samples exceed their share, only one in two is taken, at random, or one in four and so on, and
-//! counts twice, or four times. Estimates stay unbiased, because the probability depends only on the time spent before.
-//! If that continues, the JVM is told to choose fewer.
+//! A thread that allocates gigabytes per second is sampled thousands of times per second, and while
+//! code is new each sample takes long. If samples exceed their share, only one in two is taken, at
+//! random, or one in four and so on, and counts twice, or four times. Estimates stay unbiased,
+//! because the probability depends only on the time spent before. If that continues, the JVM is
+//! told to choose fewer.
 
 use super::sample_interval::SampleInterval;
 use hotspot::chance::Chance;
@@ -11,16 +12,17 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Most time that a thread can save up, and what it starts with: two seconds' worth at a share of 0.5 %. Short programs
-/// thus have all their samples.
+/// Most time that a thread can save up, and what it starts with: two seconds' worth at a share of
+/// 0.5 %. Short programs thus have all their samples.
 const MOST_SAVED: Duration = Duration::from_millis(10);
 /// For each such amount of overspent time, the probability of taking a sample is halved.
 const STEP_NS: i64 = 250_000;
 /// A sample that takes longer was interrupted: the processor ran something else.
 const LONGEST: Duration = Duration::from_millis(1);
-/// Time that the JVM itself needs to report a sample, and that the application needs to continue with cold caches: half
-/// a microsecond if nothing else runs (17, 25), but four times as much in a database. Skipped samples are not charged
-/// for it, because that would skip more and more of them without saving time.
+/// Time that the JVM itself needs to report a sample, and that the application needs to continue
+/// with cold caches: half a microsecond if nothing else runs (17, 25), but four times as much in a
+/// database. Skipped samples are not charged for it, because that would skip more and more of them
+/// without saving time.
 const EVENT: Duration = Duration::from_micros(2);
 /// At the least, one sample in 4096 is taken.
 const MOST_DOUBLINGS: i64 = 12;
@@ -49,8 +51,8 @@ struct Account {
     saved_ns: i64,
     last: Instant,
     chance: Chance,
-    /// The JVM's interval when it chose the sample that the thread is waiting for, which is the interval at the
-    /// thread's last sample.
+    /// The JVM's interval when it chose the sample that the thread is waiting for, which is the
+    /// interval at the thread's last sample.
     interval_bytes: Option<u32>,
     /// The value of `switches` that the thread has seen.
     switches: u32,
@@ -67,7 +69,8 @@ pub(crate) struct Taken {
 }
 
 impl SampleBudget {
-    /// Samples may take at most `basis_points` of each thread's time; 0 means no limit. The JVM was told this interval.
+    /// Samples may take at most `basis_points` of each thread's time; 0 means no limit. The JVM has
+    /// this interval.
     pub(crate) fn new(basis_points: u16, interval_bytes: u32) -> Self {
         Self {
             basis_points,
@@ -78,8 +81,8 @@ impl SampleBudget {
         }
     }
 
-    /// `ThreadStart`, on that thread: the JVM has just chosen its first sample. Threads without this call existed
-    /// before the interval was changed.
+    /// `ThreadStart`, on that thread: the JVM has just chosen its first sample. Threads without
+    /// this call existed before the interval was changed.
     pub(crate) fn thread_start(&self) {
         if self.basis_points == 0 {
             return;
@@ -105,8 +108,8 @@ impl SampleBudget {
         self.interval.least_bytes()
     }
 
-    /// Whether to take this sample; `None` skips it. Called on the thread that pays for it. `tell` sets the JVM's
-    /// interval in bytes, and returns whether that worked.
+    /// Whether to take this sample; `None` skips it. Called on the thread that pays for it. `tell`
+    /// sets the JVM's interval in bytes, and returns whether that worked.
     pub(crate) fn take(&self, tell: impl FnOnce(i32) -> bool) -> Option<Taken> {
         let Some(now) = (self.basis_points > 0).then(Instant::now) else {
             return Some(Taken {
@@ -236,8 +239,9 @@ mod tests {
     use super::super::live_samples::weight;
     use super::*;
 
-    /// Simulates ten seconds of a thread with a sample every `every_ns` that costs `cost_ns`. Returns the share of its
-    /// time that samples took, and the ratio of the estimated number of samples to the real one.
+    /// Simulates ten seconds of a thread with a sample every `every_ns` that costs `cost_ns`.
+    /// Returns the share of its time that samples took, and the ratio of the estimated number of
+    /// samples to the real one.
     fn run(every_ns: u64, cost_ns: u64) -> (f64, f64) {
         let mut now = Instant::now();
         let begin = now;
@@ -299,8 +303,8 @@ mod tests {
         assert!(account.saved_ns > 0);
     }
 
-    /// Allocates objects of one size for thirty seconds, sampled as by HotSpot. Returns the ratio of their estimated
-    /// number to the real one, and the final interval in bytes.
+    /// Allocates objects of one size for thirty seconds, sampled as by HotSpot. Returns the ratio
+    /// of their estimated number to the real one, and the final interval in bytes.
     fn allocate(size_bytes: u32) -> (f64, u32) {
         let budget = SampleBudget::new(100, 1000);
         let (begin, mut now) = (Instant::now(), Instant::now());
@@ -364,7 +368,7 @@ mod tests {
         let took = || budget.take_at(now).map(|taken| taken.interval_bytes);
         assert_eq!(took(), Some(1000));
         assert_eq!(budget.left_out_percent(), 0);
-        // When a sample is told, the next one is chosen already.
+        // When a sample is reported, the next one is chosen already.
         budget.interval.set(5000);
         assert_eq!(
             [took(), took(), took()],

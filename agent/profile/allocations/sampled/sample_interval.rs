@@ -1,7 +1,8 @@
 //! Adapts the interval between samples.
 //!
-//! The JVM needs time to report a sample, whether it is then taken or skipped. So if more are skipped than taken, the
-//! JVM is told to choose half as many; after a while without skipped samples, twice as many again.
+//! The JVM needs time to report a sample, whether it is then taken or skipped. So if more are
+//! skipped than taken, the JVM is told to choose half as many; after a while without skipped
+//! samples, twice as many again.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -46,8 +47,8 @@ impl SampleInterval {
         self.least_bytes
     }
 
-    /// The current interval. The sample that a thread is waiting for was chosen with the interval at the thread's last
-    /// sample, or at its start.
+    /// The current interval. The sample that a thread is waiting for was chosen with the interval
+    /// at the thread's last sample, or at its start.
     pub(crate) fn bytes(&self) -> u32 {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -57,8 +58,8 @@ impl SampleInterval {
         self.bytes.store(bytes, Ordering::Relaxed);
     }
 
-    /// Counts a sample. Returns a new interval for the JVM, to one thread once a second, or `None` to keep the current
-    /// one.
+    /// Counts a sample. Returns a new interval for the JVM, to one thread once a second, or `None`
+    /// to keep the current one.
     pub(crate) fn note(&self, is_taken: bool, now: Instant) -> Option<u32> {
         let counter = if is_taken {
             &self.taken
@@ -112,7 +113,8 @@ fn milliseconds(duration: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    /// Returns the final interval after `seconds` seconds, in each of which this many samples are taken and skipped.
+    /// Returns the final interval after `seconds` seconds, in each of which this many samples are
+    /// taken and skipped.
     fn run(interval: &SampleInterval, from_s: u64, seconds: u64, taken: u32, left_out: u32) -> u32 {
         for second in from_s..from_s + seconds {
             let now = interval.begin + Duration::from_secs(second) + LOOK / 2;
@@ -128,8 +130,8 @@ mod tests {
     #[test]
     fn while_most_are_left_out_fewer_are_chosen() {
         let interval = SampleInterval::new(1000);
-        // Each check happens at the first sample of a second and sees the second before. The first check comes after
-        // one second.
+        // Each check happens at the first sample of a second and sees the second before. The first
+        // check comes after one second.
         assert_eq!(run(&interval, 0, 1, 10, 12), 1000);
         assert_eq!(run(&interval, 1, 1, 10, 12), 2000);
         assert_eq!(run(&interval, 2, 1, 10, 10), 4000);

@@ -1,11 +1,13 @@
-//! Detects libraries that run their own code in a fork (`pthread_atfork`), and forks without that code.
+//! Detects libraries that run their own code in a fork (`pthread_atfork`), and forks without that
+//! code.
 //!
-//! The C library calls such handlers on the thread that forks: here, the VM thread at a safepoint. A handler that waits
-//! for a thread of its library then stops the JVM for good; OpenBLAS joins its workers there. The child needs only the
-//! allocator's handlers, because it allocates. So if another library may have registered handlers, we fork without
-//! running any. The price: a thread that does not exist in the child may hold the allocator's lock. So the child has
-//! [its own memory](super::childs_memory). The C library still allocates in one case, to start the first thread. If
-//! that hangs, the child's [watchdog](super::process::Watchdog) ends it, and the dump forks again.
+//! The C library calls such handlers on the thread that forks: here, the VM thread at a safepoint.
+//! A handler that waits for a thread of its library then stops the JVM for good; OpenBLAS joins its
+//! workers there. The child needs only the allocator's handlers, because it allocates. So if
+//! another library may have registered handlers, we fork without running any. The price: a thread
+//! that does not exist in the child may hold the allocator's lock. So the child has memory of
+//! its own. The C library still allocates in one case, to start the first
+//! thread. If that hangs, the child's watchdog ends it, and the dump forks again.
 
 use std::ffi::{c_char, c_int, c_void, CStr};
 use std::io;
@@ -13,23 +15,23 @@ use std::mem::{transmute, zeroed};
 
 /// Which fork function to call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ForkBy {
+pub enum ForkBy {
     /// `fork`: runs all handlers. Only the C library and the allocator have any.
     Handlers,
     /// `_Fork`, or the bare system call: runs none.
     NoHandlers,
 }
 
-/// What the list of loaded libraries shows.
+/// The findings in the list of loaded libraries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ForkHandlers {
+pub struct ForkHandlers {
     by: ForkBy,
     /// Number of libraries loaded until then, as counted by the dynamic linker.
     loaded: u64,
 }
 
-/// The functions that register handlers. Programs call the first; the C library links it statically, and it calls the
-/// second.
+/// The functions that register handlers. Programs call the first; the C library links it
+/// statically, and it calls the second.
 const REGISTER: [&CStr; 2] = [c"pthread_atfork", c"__register_atfork"];
 /// Parts of the C library that forward such calls.
 const C_LIBRARY: [&[u8]; 3] = [b"libc.so", b"libpthread", b"ld-"];
@@ -45,8 +47,9 @@ const DT_STRSZ: i64 = 10;
 const DT_GNU_HASH: i64 = 0x6fff_fef5;
 
 impl ForkHandlers {
-    /// Inspects the loaded libraries. Call it before the pause: it takes the dynamic linker's lock for its list.
-    pub(super) fn look() -> Self {
+    /// Inspects the loaded libraries. Call it before the pause: it takes the dynamic linker's lock
+    /// for its list.
+    pub fn look() -> Self {
         let mut seen = Seen {
             allocator: allocator_base(),
             registers: false,
@@ -64,8 +67,8 @@ impl ForkHandlers {
         }
     }
 
-    /// How to fork now. A library loaded since `look` may have registered handlers.
-    pub(super) fn fork_by(self) -> ForkBy {
+    /// The way to fork now. A library loaded since `look` may have registered handlers.
+    pub fn fork_by(self) -> ForkBy {
         let mut loaded = 0_u64;
         // SAFETY: `count` gets this number, which outlives the call.
         unsafe { libc::dl_iterate_phdr(Some(count), std::ptr::from_mut(&mut loaded).cast()) };
@@ -81,16 +84,16 @@ impl ForkBy {
     /// Forks. Returns 0 in the child and the child's process id in the parent, like `fork(2)`.
     ///
     /// # Safety
-    /// The limits of `fork` in a multi-threaded process apply: the child may do little. With [`ForkBy::NoHandlers`] the
-    /// allocator's lock may be held for ever in the child.
-    pub(super) unsafe fn fork(self) -> io::Result<libc::pid_t> {
+    /// The limits of `fork` in a multi-threaded process apply: the child may do little. With
+    /// [`ForkBy::NoHandlers`] the allocator's lock may be held for ever in the child.
+    pub unsafe fn fork(self) -> io::Result<libc::pid_t> {
         // SAFETY: the caller's promise; the calls have no other preconditions.
         let answer = unsafe {
             match (self, async_signal_safe_fork()) {
                 (Self::Handlers, _) => libc::fork(),
                 (Self::NoHandlers, Some(fork)) => fork(),
-                // Before glibc 2.34. In the child, glibc's cached id of this thread is stale, but nothing there relies
-                // on it.
+                // Before glibc 2.34. In the child, glibc's cached id of this thread is stale, but
+                // nothing there relies on it.
                 (Self::NoHandlers, None) => {
                     let answer = libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0);
                     libc::pid_t::try_from(answer).unwrap_or(-1)
@@ -212,7 +215,8 @@ impl Library {
             .iter()
             .find(|header| header.p_type == libc::PT_DYNAMIC)?;
         let address = |value: u64| {
-            // The dynamic linker has turned most values into addresses, but on some processors not all of them.
+            // The dynamic linker has turned most values into addresses, but on some processors not
+            // all of them.
             if value < info.dlpi_addr {
                 value.wrapping_add(info.dlpi_addr)
             } else {
@@ -237,8 +241,9 @@ impl Library {
             // SAFETY: not past the DT_NULL entry.
             entry = unsafe { entry.add(1) };
         }
-        // SAFETY: both tables begin with four-byte numbers. The second word of DT_HASH is the number of all symbols;
-        // that of DT_GNU_HASH is the number of symbols before the exported ones.
+        // SAFETY: both tables begin with four-byte numbers. The second word of DT_HASH is the
+        // number of all symbols; that of DT_GNU_HASH is the number of symbols before the exported
+        // ones.
         let count = unsafe {
             match (gnu_hash, hash) {
                 (0, 0) => return None,
@@ -322,7 +327,8 @@ mod tests {
             // SAFETY: the child only exits.
             let pid = unsafe { by.fork() }.expect("a fork");
             if pid == 0 {
-                super::super::process::exit(7);
+                // SAFETY: ends this process at once.
+                unsafe { libc::_exit(7) };
             }
             let mut status = 0;
             // SAFETY: waits for this child.
