@@ -57,7 +57,7 @@ impl Copy<'_, '_> {
             Event::Heap(_, HeapRecord::Instance(instance)) => self.instance(instance, data),
             Event::Heap(_, HeapRecord::PrimitiveArray(array)) => {
                 let bytes = HeapRecord::PrimitiveArray(*array).data_bytes(8);
-                if bytes > 0 && !self.survey.has_elements(array.object) {
+                if bytes > 0 && !self.survey.keeps_elements(array.object) {
                     self.redacted.arrays += 1;
                     self.blanks.blank(data..data + bytes, 0);
                 }

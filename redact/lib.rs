@@ -83,7 +83,7 @@ impl fmt::Display for RedactError {
 
 impl std::error::Error for RedactError {}
 
-/// Copies the file to `out`. On an error, what was written must be thrown away.
+/// Copies the file to `out`. After an error, the caller must discard the output.
 pub fn redact(
     open: &mut Open<'_, '_>,
     redaction: &Redaction,

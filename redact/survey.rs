@@ -92,7 +92,7 @@ impl<'s> Survey<'s> {
     }
 
     /// Whether the elements of this primitive array are kept.
-    pub(crate) fn has_elements(&self, array: u64) -> bool {
+    pub(crate) fn keeps_elements(&self, array: u64) -> bool {
         let usually = self.redaction.what < Redacted::Arrays && !self.strings.contains(array);
         !self.dropped.contains(array) && (usually || self.kept.contains(array))
     }

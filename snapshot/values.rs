@@ -76,7 +76,7 @@ impl Values {
     }
 
     /// Whether the value of this field is written, if the field is primitive.
-    pub(crate) fn has_field(&self, tables: &Tables, class: &ClassRow, field: &Field) -> bool {
+    pub(crate) fn keeps_value(&self, tables: &Tables, class: &ClassRow, field: &Field) -> bool {
         self.rule(tables, class, field)
             .map_or(self.fields, |rule| rule == FieldRule::Keep)
     }
@@ -107,7 +107,7 @@ impl Values {
     /// Whether the elements of this primitive array are written. Call it only when all objects are
     /// marked.
     #[inline]
-    pub(crate) fn has_elements(&self, array: u64) -> bool {
+    pub(crate) fn keeps_elements(&self, array: u64) -> bool {
         if !self.are_decided() {
             return self.arrays;
         }
@@ -272,7 +272,7 @@ mod tests {
         Walker::new(&snapshot, &work, MarkOnly)
             .run()
             .expect("no failure");
-        [3, 4, 5].map(|array| snapshot.values.has_elements(at(array)))
+        [3, 4, 5].map(|array| snapshot.values.keeps_elements(at(array)))
     }
 
     #[test]

@@ -45,8 +45,8 @@ impl Growth {
         }
     }
 
-    /// Adds a measurement. At the end of a window, returns the growth since the window before if it
-    /// is too large.
+    /// Adds a measurement. Returns `Some` at the end of a window, with the growth since the window
+    /// before if it is too large.
     pub(crate) fn take(&mut self, at: Duration, used: u64) -> Option<Option<Grown>> {
         self.count = self.count.saturating_add(1);
         self.least = self.least.min(used);

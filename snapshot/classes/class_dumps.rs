@@ -225,7 +225,7 @@ impl<M: Memory> ClassDumps<'_, M> {
                     self.snapshot.decide_over(decision, bits);
                 }
             }
-            let value = if is_reference || values.has_field(self.tables, row, field) {
+            let value = if is_reference || values.keeps_value(self.tables, row, field) {
                 Value::of_bits(field.basic_type, bits)
             } else {
                 Value::zero(field.basic_type)

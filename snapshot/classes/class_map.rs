@@ -62,7 +62,7 @@ impl Descriptions {
     /// Describes the classes. `values` determines which values the file contains.
     pub fn of(facts: &ClassFacts, tables: &Tables, layout: &ObjectLayout, values: &Values) -> Self {
         let copy = |class: &ClassRow, field: &Field, offset| {
-            let is_kept = values.has_field(tables, class, field);
+            let is_kept = values.keeps_value(tables, class, field);
             FieldCopy::new(offset, field.basic_type, layout.oops, is_kept)
         };
         let describe = |(index, &mirror): (usize, &Slot)| {

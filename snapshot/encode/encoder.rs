@@ -250,7 +250,7 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
         let element_bytes = length as usize * element_type.size_bytes(8) as usize;
         let heap_bytes = start - array + element_bytes as u64;
         snapshot.check_length(array, heap_bytes)?;
-        let missing = if snapshot.values.has_elements(array) {
+        let missing = if snapshot.values.keeps_elements(array) {
             let elements = snapshot.memory.bytes(start, element_bytes);
             self.segments.primitive_array(header, elements)?
         } else {
