@@ -51,8 +51,12 @@ const ORIGINAL: u16 = 87;
 /// }
 /// if (nanos >> 2 == ENTER_SIGN >> 2) {
 ///     if (engaged != 0) {
-///         if ((nanos & 2) == 0) { if ((nanos & 1) == 0) enter((int) millis); else exit((int) millis); }
-///         else if ((nanos & 1) == 0) newArray(this, (int) millis); else newArrays(this, (int) millis);
+///         if ((nanos & 2) == 0) {
+///             if ((nanos & 1) == 0) enter((int) millis); else exit((int) millis);
+///         } else {
+///             if ((nanos & 1) == 0) newArray(this, (int) millis);
+///             else newArrays(this, (int) millis);
+///         }
 ///     }
 ///     return;
 /// }

@@ -1,4 +1,4 @@
-//! HotSpot's code cache: finds the method at a return address (codeCache.cpp, heap.cpp, nmethod.hpp).
+//! HotSpot's code cache: finds the method at a return address (codeCache, heap, nmethod.hpp).
 //!
 //! Threads read it without a lock or a safepoint, as HotSpot's stack walks do: code that a frame
 //! returns to is not freed, and the entries of the segment map that lead to it stay the same.
@@ -476,7 +476,7 @@ pub(super) mod fake {
             }
         }
 
-        /// Address of an instruction this far into the method (0), the stub (1) or the free block (2).
+        /// Address of an instruction at this offset in the method (0), stub (1) or free block (2).
         pub(crate) fn pc(&self, block: u64, offset: u64) -> u64 {
             self.memory.as_ptr() as u64 + block * 128 + HEADER_BYTES + CODE_AT + offset
         }
