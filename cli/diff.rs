@@ -15,7 +15,7 @@ use serde_json::{json, Value};
 use crate::answer::sites;
 use crate::answer::sizes_by::SizesBy;
 use crate::class_paths::{ClassPaths, GrownPath};
-use crate::heap_file::{with_heap, GraphArguments, Loaded, Rule, SizesOf};
+use crate::heap_file::{with_loaded, GraphArguments, Loaded, Rule, SizesOf};
 use crate::json;
 use crate::live::process_named;
 use crate::number::grouped;
@@ -204,7 +204,9 @@ fn sums(file: &Path, arguments: &Arguments) -> Result<(Sums, Verdict), Failure> 
         agent: arguments.agent.clone(),
     };
     let mut sums = Sums::default();
-    let verdict = with_heap(&arguments, |heap, retained, file| {
+    let verdict = with_loaded(&arguments, 2, |loaded| {
+        let (heap, retained, file) = (&loaded.heap, &loaded.retained, &loaded.file);
+        file.done();
         sums = sums_by_name(heap, retained);
         sums.pause_millis = file.pause_millis();
         if by == By::Site {

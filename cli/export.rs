@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use graph::{FieldTable, Heap, Retained};
 
 use crate::dump_file::DumpFile;
-use crate::heap_file::{failure, with_heap_of, GraphArguments};
+use crate::heap_file::{failure, with_loaded, GraphArguments};
 use crate::number::{grouped, percent};
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
@@ -50,7 +50,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let to = &arguments.output;
     let written = |fault: io::Error| Failure::writing(to, fault);
     let folder = Folder::new(to).map_err(written)?;
-    with_heap_of(&arguments.graph, PASSES, |heap, retained, file| {
+    with_loaded(&arguments.graph, PASSES, |loaded| {
+        let (heap, retained, file) = (&loaded.heap, &loaded.retained, &loaded.file);
         let name = arguments.dump.clone();
         let export = Export {
             heap,

@@ -88,30 +88,8 @@ impl Rule {
     }
 }
 
-/// Reads the dump and computes retained sizes, then calls `answer` to print.
-pub(crate) fn with_heap(
-    arguments: &GraphArguments,
-    answer: impl FnOnce(&Heap<'_>, &Retained, &DumpFile) -> Result<(), Failure>,
-) -> Result<Verdict, Failure> {
-    with_heap_of(arguments, 2, |heap, retained, file| {
-        file.done();
-        answer(heap, retained, file)
-    })
-}
-
-/// As [`with_heap`], for an answer that reads the file again: `passes` times in all, two of them before. The bar is the
-/// answer's to take off the screen.
-pub(crate) fn with_heap_of(
-    arguments: &GraphArguments,
-    passes: u64,
-    answer: impl FnOnce(&Heap<'_>, &Retained, &DumpFile) -> Result<(), Failure>,
-) -> Result<Verdict, Failure> {
-    with_loaded(arguments, passes, |loaded| {
-        answer(&loaded.heap, &loaded.retained, &loaded.file)
-    })
-}
-
-/// As [`with_heap_of`], with all in one.
+/// Reads the dump and computes retained sizes, then calls `answer` to print. It reads the file `passes` times in all, two
+/// of them before `answer`, which takes the bar off the screen.
 pub(crate) fn with_loaded(
     arguments: &GraphArguments,
     passes: u64,

@@ -7,7 +7,7 @@ use serde_json::{json, Value};
 
 use crate::answer::paths::PathsAnswer;
 use crate::dump_file::DumpFile;
-use crate::heap_file::{failure, with_heap, GraphArguments, Loaded};
+use crate::heap_file::{failure, with_loaded, GraphArguments, Loaded};
 use crate::json;
 use crate::outcome::{Failure, Verdict};
 
@@ -39,7 +39,9 @@ pub(crate) struct Arguments {
 
 /// Reads the file and prints the paths.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    with_heap(&arguments.graph, |heap, retained, file| {
+    with_loaded(&arguments.graph, 2, |loaded| {
+        let (heap, retained, file) = (&loaded.heap, &loaded.retained, &loaded.file);
+        file.done();
         let all = |most| if most == 0 { usize::MAX } else { most };
         let (most, steps) = (all(arguments.top), all(arguments.steps));
         let objects = wanted((heap, retained), &arguments.what, most, file)?;

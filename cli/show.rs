@@ -9,7 +9,7 @@ use graph::{Contents, Dominator, FieldValue, GraphError, Heap, Retained};
 use serde_json::Value;
 
 use crate::answer::object::described;
-use crate::heap_file::{failure, with_heap, GraphArguments, Loaded};
+use crate::heap_file::{failure, with_loaded, GraphArguments, Loaded};
 use crate::json;
 use crate::number::{counted, grouped};
 use crate::outcome::{Failure, Verdict};
@@ -48,7 +48,9 @@ pub(crate) struct Arguments {
 /// Reads the file and prints the object.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     arguments.graph.check_is_file()?;
-    with_heap(&arguments.graph, |heap, retained, file| {
+    with_loaded(&arguments.graph, 2, |loaded| {
+        let (heap, retained, file) = (&loaded.heap, &loaded.retained, &loaded.file);
+        file.done();
         let object = object_with_id(heap, &arguments.id, file)?;
         let page = Page {
             heap,

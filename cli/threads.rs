@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use crate::answer::threads::ThreadsAnswer;
-use crate::heap_file::{failure, with_heap, GraphArguments};
+use crate::heap_file::{failure, with_loaded, GraphArguments};
 use crate::json;
 use crate::outcome::{Failure, Verdict};
 
@@ -29,7 +29,9 @@ pub(crate) struct Arguments {
 
 /// Reads the file and prints the threads.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    with_heap(&arguments.graph, |heap, retained, file| {
+    with_loaded(&arguments.graph, 2, |loaded| {
+        let (heap, retained, file) = (&loaded.heap, &loaded.retained, &loaded.file);
+        file.done();
         let all = |most| if most == 0 { usize::MAX } else { most };
         let (most, locals) = (all(arguments.top), all(arguments.locals));
         let answer = ThreadsAnswer::of((heap, retained), most, locals);

@@ -6,7 +6,7 @@ use graph::{GraphError, Waste};
 use serde_json::{json, Value};
 
 use crate::answer::waste::WasteAnswer;
-use crate::heap_file::{failure, with_heap_of, GraphArguments, Loaded};
+use crate::heap_file::{failure, with_loaded, GraphArguments, Loaded};
 use crate::json;
 use crate::outcome::{Failure, Verdict};
 
@@ -37,7 +37,8 @@ pub(crate) struct Arguments {
 /// Reads the file and prints what is wasted.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     arguments.graph.check_is_file()?;
-    with_heap_of(&arguments.graph, 3, |heap, retained, file| {
+    with_loaded(&arguments.graph, 3, |loaded| {
+        let (heap, retained, file) = (&loaded.heap, &loaded.retained, &loaded.file);
         let failed = |fault| failure(file, &fault);
         let waste = Waste::find(heap, retained).map_err(failed)?;
         file.done();
