@@ -1,4 +1,5 @@
-//! What an agent sends to this command: a socket in the JVM's folder for temporary files, and what comes through it.
+//! What an agent sends to this command: a socket in the JVM's folder for temporary files, and what
+//! comes through it.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -42,8 +43,8 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// A new one, which only the JVM's user may connect to. Errors: the JVM has no such folder; the name is there; the JVM's
-    /// user may not make it there.
+    /// A new one, which only the JVM's user may connect to. Errors: the JVM has no such folder; the
+    /// name is there; the JVM's user may not make it there.
     pub(crate) fn new(jvm: &Jvm) -> Result<Self, Failure> {
         let name = format!(".hprof_graph.{}.{}", jvm.own_pid(), std::process::id());
         let folder = jvm.root().folder(Path::new("/tmp"));
@@ -56,7 +57,8 @@ impl Place {
         })
     }
 
-    /// It belongs to this user and group from its beginning: whoever may write to the folder could exchange it later.
+    /// It belongs to this user and group from its beginning: whoever may write to the folder could
+    /// exchange it later.
     fn made(folder: &OwnedFd, name: String, owner: (u32, u32)) -> rustix::io::Result<Self> {
         // This is an error if the name is there already, whatever has it.
         let path = format!("/proc/self/fd/{}/{name}", folder.as_raw_fd());
@@ -110,8 +112,8 @@ impl Incoming {
         self.bytes.store(0, Ordering::Relaxed);
     }
 
-    /// Has the JVM load the agent, and tells the user how many bytes are `done` until the agent has answered in `said`. After
-    /// that nobody connects.
+    /// Has the JVM load the agent, and tells the user how many bytes are `done` until the agent has
+    /// answered in `said`. After that nobody connects.
     pub(crate) fn load(
         &self,
         jvm: &Jvm,
@@ -147,7 +149,8 @@ impl Incoming {
         self.ended.store(true, Ordering::Relaxed);
     }
 
-    /// Calls `take` with each connection of this process, until the end. Errors: those of `take`; the socket fails.
+    /// Calls `take` with each connection of this process, until the end. Errors: those of `take`;
+    /// the socket fails.
     pub(crate) fn each(
         &self,
         listener: &UnixListener,
@@ -167,7 +170,8 @@ impl Incoming {
         }
     }
 
-    /// Writes all that comes through a connection to `to`; whether it has its end. Errors: those of `to`.
+    /// Writes all that comes through a connection to `to`; whether it has its end. Errors: those of
+    /// `to`.
     pub(crate) fn receive(&self, mut stream: UnixStream, to: &mut dyn Write) -> io::Result<bool> {
         stream.set_nonblocking(false)?;
         stream.set_read_timeout(Some(LOOK))?;
@@ -204,7 +208,8 @@ impl Incoming {
 pub(crate) mod tests {
     use super::*;
 
-    /// Connects once for each of these texts, one after the other, while `take` runs with the socket.
+    /// Connects once for each of these texts, one after the other, while `take` runs with the
+    /// socket.
     pub(crate) fn sent<R: Send>(
         incoming: &Incoming,
         tries: &[&[u8]],

@@ -1,4 +1,5 @@
-//! The file in which the agent answers an attach command: its messages, and where a thread of its own obeys, the code.
+//! The file in which the agent answers an attach command: its messages, and where a thread of its
+//! own obeys, the code.
 
 use std::os::unix::fs::FileExt;
 
@@ -13,8 +14,8 @@ const BYTES_MAX: usize = 64 << 10;
 /// Bytes of the longest last line with a code, with its ends.
 const LAST_BYTES: u64 = 32;
 
-/// A file in the JVM's folder for temporary files, to which the agent writes its messages. Dropping it removes the
-/// file.
+/// A file in the JVM's folder for temporary files, to which the agent writes its messages. Dropping
+/// it removes the file.
 #[derive(Debug)]
 pub(crate) struct AnswerFile(MadeFile);
 
@@ -40,8 +41,8 @@ impl AnswerFile {
         code(&self.text(bytes.saturating_sub(LAST_BYTES)))
     }
 
-    /// The agent's messages, one line each, without its name and safe to print on a terminal, and what became of the dump,
-    /// if the agent has written that.
+    /// The agent's messages, one line each, without its name and safe to print on a terminal, and
+    /// what became of the dump, if the agent has written that.
     pub(crate) fn read(self) -> (Vec<String>, Option<Outcome>) {
         let text = self.text(0);
         (messages(&text), text.lines().rev().find_map(Outcome::parse))

@@ -1,5 +1,5 @@
-//! What this command does in folders of a JVM is done as the JVM's user. Root's own rights would serve whoever may write
-//! there: by a link, or another file with the name.
+//! What this command does in folders of a JVM is done as the JVM's user. Root's own rights would
+//! serve whoever may write there: by a link, or another file with the name.
 
 use std::thread;
 
@@ -8,7 +8,8 @@ use rustix::io::{Errno, Result};
 use rustix::process::geteuid;
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
-/// Does this as that user and group, in a thread that then ends; for the user of this command just so.
+/// Does this as that user and group, in a thread that then ends; for the user of this command just
+/// so.
 ///
 /// Errors: those of `act`; this command may not act as another user (`PERM`).
 pub(crate) fn as_user<T: Send>(

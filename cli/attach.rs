@@ -1,8 +1,9 @@
-//! Attach: HotSpot's own way for another process to make it load an agent (`attachListener_posix.cpp`, Linux), as
-//! `jcmd` uses it.
+//! Attach: HotSpot's own way for another process to make it load an agent
+//! (`attachListener_posix.cpp`, Linux), as `jcmd` uses it.
 //!
-//! A JVM listens on a socket in its folder for temporary files once it was asked to: by a file there and a SIGQUIT.
-//! Without the file, SIGQUIT would print all stacks; in a process that is not a JVM, it would end the process.
+//! A JVM listens on a socket in its folder for temporary files once it was asked to: by a file
+//! there and a SIGQUIT. Without the file, SIGQUIT would print all stacks; in a process that is not
+//! a JVM, it would end the process.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
@@ -75,7 +76,8 @@ impl Answer {
 }
 
 impl Jvm {
-    /// The JVM with this process id. The errors are sentences: there is no such JVM, or it cannot be inspected.
+    /// The JVM with this process id. The errors are sentences: there is no such JVM, or it cannot
+    /// be inspected.
     pub(crate) fn find(pid: i32) -> Result<Self, String> {
         let process = Process::find(pid)?;
         let status = process
@@ -154,7 +156,8 @@ impl Jvm {
         self.process.folder("cwd")
     }
 
-    /// Makes the JVM load this library and run it with these options; calls `waiting` several times a second meanwhile.
+    /// Makes the JVM load this library and run it with these options; calls `waiting` several times
+    /// a second meanwhile.
     ///
     /// The errors are sentences: the JVM does not listen, or closes the connection.
     pub(crate) fn load(
@@ -182,8 +185,8 @@ impl Jvm {
         self.ask_while(words, waiting).map(|text| answer(&text))
     }
 
-    /// Sends the JVM a command of the attach protocol with its three arguments, and returns the answer, whose first line is a
-    /// number. Otherwise as [`load`](Self::load).
+    /// Sends the JVM a command of the attach protocol with its three arguments, and returns the
+    /// answer, whose first line is a number. Otherwise as [`load`](Self::load).
     pub(crate) fn ask(
         &self,
         words: [&[u8]; 4],
@@ -227,7 +230,8 @@ impl Jvm {
         Ok(text)
     }
 
-    /// A file for the agent's messages. `None` if it cannot be created; then they only go to the JVM's stderr.
+    /// A file for the agent's messages. `None` if it cannot be created; then they only go to the
+    /// JVM's stderr.
     pub(crate) fn answer_file(&self) -> Option<AnswerFile> {
         let folder = self.root.folder(Path::new("/tmp")).ok()?;
         let name = format!(".hprof_answer.{}.{}", self.own_pid, std::process::id());
@@ -236,7 +240,8 @@ impl Jvm {
         Some(AnswerFile::new(made))
     }
 
-    /// What the agent answers at the end, where a thread of its own obeys. Otherwise like [`Jvm::load_while`].
+    /// What the agent answers at the end, where a thread of its own obeys. Otherwise like
+    /// [`Jvm::load_while`].
     pub(crate) fn last_word(
         &self,
         first: Answer,
@@ -281,8 +286,8 @@ impl Jvm {
         if statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW).is_err() {
             self.wake(&folder, &name, ended)?;
         }
-        // Everybody may write to that folder, and the receiver obeys our commands. So we connect to exactly the file
-        // that was checked.
+        // Everybody may write to that folder, and the receiver obeys our commands. So we connect to
+        // exactly the file that was checked.
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let held = openat(&folder, &name, flags, Mode::empty());
         let is_its_own = |held: &OwnedFd| {
@@ -333,8 +338,8 @@ impl Jvm {
         Ok(())
     }
 
-    /// Creates the file that makes a SIGQUIT mean "listen": in the folder for temporary files, or if that is not
-    /// writable, in the JVM's working folder, where HotSpot looks, too.
+    /// Creates the file that makes a SIGQUIT mean "listen": in the folder for temporary files, or
+    /// if that is not writable, in the JVM's working folder, where HotSpot looks, too.
     fn trigger(&self, folder: &OwnedFd) -> Result<MadeFile, String> {
         let name = format!(".attach_pid{}", self.own_pid);
         let first = match MadeFile::new(folder, &name, self.owner) {
@@ -392,8 +397,8 @@ fn read_all(
     }
 }
 
-/// The first line says whether the command was executed, the next what the agent returned: `return code: 0`, on Java 8
-/// just the number.
+/// The first line says whether the command was executed, the next what the agent returned:
+/// `return code: 0`, on Java 8 just the number.
 fn answer(text: &str) -> Answer {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let rest = rest.trim();

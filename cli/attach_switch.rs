@@ -1,4 +1,5 @@
-//! Whether a JVM lets nobody attach (`-XX:+DisableAttachMechanism`): a SIGQUIT would have it print all stacks.
+//! Whether a JVM lets nobody attach (`-XX:+DisableAttachMechanism`): a SIGQUIT would have it print
+//! all stacks.
 
 use std::fs::File;
 use std::io::Read;
@@ -16,8 +17,8 @@ const SWITCH: &str = "DisableAttachMechanism";
 /// Longer files have no options.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Whether the JVM is known to be closed: by its own word, or else by what it was started with. What is hidden is taken
-/// as not there.
+/// Whether the JVM is known to be closed: by its own word, or else by what it was started with.
+/// What is hidden is taken as not there.
 pub(crate) fn is_closed(
     process: &Process,
     root: &Inside,

@@ -1,4 +1,5 @@
-//! The two C libraries of Linux: a process that runs on one cannot load a library that is built for the other.
+//! The two C libraries of Linux: a process that runs on one cannot load a library that is built for
+//! the other.
 
 use std::fmt;
 
@@ -22,7 +23,8 @@ impl CLibrary {
         }
     }
 
-    /// The one that a library is built for, by the names of the libraries that it needs; `None` if it names neither.
+    /// The one that a library is built for, by the names of the libraries that it needs; `None` if
+    /// it names neither.
     pub(crate) fn of_library(file: &[u8]) -> Option<Self> {
         let needs = |name: &[u8]| contains(file, name);
         if needs(b"\0libc.so.6\0") {

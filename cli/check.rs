@@ -17,14 +17,16 @@ const TOP: usize = 20;
 
 /// Checks a dump against the format and against the needs of readers
 ///
-/// Reads the file twice and checks lengths, order, ids, references, classes, frames, traces, threads and roots. Prints
-/// how often each rule is broken, the first places in detail, and finally one line: `OK: ...` or `N errors`.
+/// Reads the file twice and checks lengths, order, ids, references, classes, frames, traces,
+/// threads and roots. Prints how often each rule is broken, the first places in detail, and finally
+/// one line: `OK: ...` or `N errors`.
 ///
-/// An error means that the data is wrong, or that a commonly used reader cannot read the file. A note means that the
-/// file's writer is known to break this rule, and that readers can cope: examples are HotSpot's references to missing
-/// objects and roots after objects, record times and class names with dots from the JDK's HPROF agent (Java 8 and
-/// earlier), and Android's own records. The start of the file shows the writer; --json prints it. --strict turns notes
-/// into errors, which they always are in hprof-rs's own dumps.
+/// An error means that the data is wrong, or that a commonly used reader cannot read the file. A
+/// note means that the file's writer is known to break this rule, and that readers can cope:
+/// examples are HotSpot's references to missing objects and roots after objects, record times and
+/// class names with dots from the JDK's HPROF agent (Java 8 and earlier), and Android's own
+/// records. The start of the file shows the writer; --json prints it. --strict turns notes into
+/// errors, which they always are in hprof-rs's own dumps.
 ///
 /// Exit codes: 0 no errors, 1 errors, 2 wrong usage or unreadable file.
 #[derive(Debug, clap::Args)]

@@ -1,5 +1,5 @@
-//! The dominator tree by class: objects of one class below objects of one class are one node, so that two heaps can be
-//! compared although their objects have moved.
+//! The dominator tree by class: objects of one class below objects of one class are one node, so
+//! that two heaps can be compared although their objects have moved.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -87,8 +87,8 @@ impl ClassPaths {
         node
     }
 
-    /// The paths that grew by a hundredth of the heap's growth or more, those that grew most first. Each ends where the
-    /// growth spreads, or where it is no more told apart.
+    /// The paths that grew by a hundredth of the heap's growth or more, those that grew most first.
+    /// Each ends where the growth spreads, or where it is no more told apart.
     pub(crate) fn grown_since(&self, before: &Self) -> Vec<GrownPath> {
         let grown_bytes = self.bytes.saturating_sub(before.bytes);
         self.grown_by(before, grown_bytes / GROWN_SHARE)

@@ -21,9 +21,10 @@ const COPY_BYTES: u64 = 256 << 10;
 
 /// Makes a dump of version 1.0.2, which all tools read, of one that Android wrote (1.0.3)
 ///
-/// Android's own roots become roots of unknown kind, arrays without elements become empty, and the names of Android's
-/// heaps are left out. The rest stays as it is, in segments of about 1 MiB. Android's hprof-conv does the same, but that it
-/// leaves arrays without elements their length, so that readers lose their way.
+/// Android's own roots become roots of unknown kind, arrays without elements become empty, and the
+/// names of Android's heaps are left out. The rest stays as it is, in segments of about 1 MiB.
+/// Android's hprof-conv does the same, but that it leaves arrays without elements their length, so
+/// that readers lose their way.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof convert android.hprof -o app.hprof")]
 pub(crate) struct Arguments {
@@ -271,8 +272,8 @@ impl Converter<'_, '_> {
         Ok(number)
     }
 
-    /// The elements or field values of the sub-record whose head stands at the end of the segment. Many get a segment of
-    /// their own, so that they need not be kept.
+    /// The elements or field values of the sub-record whose head stands at the end of the segment.
+    /// Many get a segment of their own, so that they need not be kept.
     fn data(&mut self, bytes: u64) -> Result<(), Fault> {
         if bytes <= COPY_BYTES {
             return Ok(self.source.append(&mut self.segment, bytes)?);

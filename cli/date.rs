@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-/// `2026-01-31 23:59:59 UTC`, or just the number if it is after the year 9999, because a header may contain
-/// any number.
+/// `2026-01-31 23:59:59 UTC`, or just the number if it is after the year 9999, because a header may
+/// contain any number.
 pub(crate) fn date(millis: u64) -> String {
     let timestamp = i64::try_from(millis)
         .ok()

@@ -17,10 +17,10 @@ use crate::spinner::spinner;
 
 /// Makes a running JVM dump its whole heap, while the application pauses for milliseconds
 ///
-/// Loads the agent into the JVM, as jcmd does, but needs no JDK, and also works for Java 8. The JVM writes the file
-/// itself, as its own user and with mode 0600. For a JVM in a container, FILE is a path inside the container, and the
-/// library is copied to the container's /tmp while it is loaded; the command prints the dump's path both inside and
-/// outside.
+/// Loads the agent into the JVM, as jcmd does, but needs no JDK, and also works for Java 8. The JVM
+/// writes the file itself, as its own user and with mode 0600. For a JVM in a container, FILE is a
+/// path inside the container, and the library is copied to the container's /tmp while it is loaded;
+/// the command prints the dump's path both inside and outside.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hprof dump 4711                           java-4711-20261122T084500Z.hprof in this folder, or in the container's /tmp
@@ -30,14 +30,16 @@ use crate::spinner::spinner;
 pub(crate) struct Arguments {
     /// The JVM's process id
     pid: i32,
-    /// Write to this file, which must not exist yet; compressed if the name ends in .gz; - is standard output
+    /// Write to this file, which must not exist yet; compressed if the name ends in .gz; - is
+    /// standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Allow the application to stop if its heap cannot be forked (ZGC) or the JVM loads no agent, for one to two seconds
-    /// per million objects
+    /// Allow the application to stop if its heap cannot be forked (ZGC) or the JVM loads no agent,
+    /// for one to two seconds per million objects
     ///
-    /// Without this flag such a heap is not dumped; the command estimates how long it would take. A JVM that loads no agent
-    /// (-XX:-EnableDynamicAgentLoading) is dumped by HotSpot alone: with garbage, without allocation sites and --options.
+    /// Without this flag such a heap is not dumped; the command estimates how long it would take. A
+    /// JVM that loads no agent (-XX:-EnableDynamicAgentLoading) is dumped by HotSpot alone: with
+    /// garbage, without allocation sites and --options.
     #[arg(long)]
     stop_the_world: bool,
     /// More options for the agent, such as gz=6,threads=2; see docs/options.md

@@ -1,5 +1,5 @@
-//! An input file that is opened once for each pass. Shows a progress bar if the file is large and stderr
-//! is a terminal.
+//! An input file that is opened once for each pass. Shows a progress bar if the file is large and
+//! stderr is a terminal.
 
 use std::cell::Cell;
 use std::fmt;
@@ -27,7 +27,8 @@ pub(crate) const STDIN: &str = "-";
 #[derive(Debug)]
 pub(crate) struct DumpFile {
     path: PathBuf,
-    /// An open file that has no name, and the dump's offset in it: standard input, or the copy of a pipe.
+    /// An open file that has no name, and the dump's offset in it: standard input, or the copy of a
+    /// pipe.
     held: Option<(File, u64)>,
     /// Bytes on disk; of a compressed file, the compressed bytes.
     pub(crate) bytes: u64,
@@ -121,14 +122,16 @@ impl DumpFile {
         }
     }
 
-    /// Returns a function that moves the bar by a number of bytes, for a file that is read `passes` times.
+    /// Returns a function that moves the bar by a number of bytes, for a file that is read `passes`
+    /// times.
     pub(crate) fn progress(&self, passes: u64) -> impl Fn(u64) + Sync + use<> {
         self.bar.set_length(self.bytes.saturating_mul(passes));
         let bar = self.bar.clone();
         move |bytes| bar.inc(bytes)
     }
 
-    /// Opens the file for another pass over its uncompressed bytes. The previous pass must have ended.
+    /// Opens the file for another pass over its uncompressed bytes. The previous pass must have
+    /// ended.
     pub(crate) fn open(&self) -> io::Result<Box<dyn Read>> {
         self.bar.set_position(0);
         let file = self.raw()?;
@@ -194,8 +197,8 @@ impl DumpFile {
         self.identity == (facts.dev(), facts.ino())
     }
 
-    /// The verdict of a command that met this many damaged places. Warns on stderr that its numbers are
-    /// incomplete.
+    /// The verdict of a command that met this many damaged places. Warns on stderr that its numbers
+    /// are incomplete.
     pub(crate) fn verdict(&self, damaged: u64) -> Verdict {
         if damaged == 0 {
             return Verdict::Sound;
@@ -237,8 +240,8 @@ impl DumpFile {
     }
 }
 
-/// Copies a pipe to a temporary file without a name, or to memory where there is no folder for one; returns the file and
-/// its size.
+/// Copies a pipe to a temporary file without a name, or to memory where there is no folder for one;
+/// returns the file and its size.
 fn kept(mut pipe: File) -> io::Result<(Option<(File, u64)>, u64)> {
     let in_memory = || memfd_create("hprof", MemfdFlags::CLOEXEC);
     let mut copy = tempfile::tempfile().or_else(|_| in_memory().map(File::from))?;

@@ -32,8 +32,8 @@ enum Seen {
 }
 
 impl DumpPlace {
-    /// The user's file, or one named after the JVM: in this command's folder if the JVM sees that, otherwise in the
-    /// JVM's `/tmp`.
+    /// The user's file, or one named after the JVM: in this command's folder if the JVM sees that,
+    /// otherwise in the JVM's `/tmp`.
     ///
     /// Errors: the JVM does not see the folder, or the file exists already.
     pub(crate) fn find(jvm: &Jvm, output: Option<&Path>) -> Result<Self, Failure> {

@@ -1,4 +1,5 @@
-//! `hprof dump PID -o -`: the dump goes to standard output as the JVM makes it, and never to a disk.
+//! `hprof dump PID -o -`: the dump goes to standard output as the JVM makes it, and never to a
+//! disk.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::unix::net::UnixListener;
@@ -18,7 +19,8 @@ use crate::outcome::{Failure, Verdict};
 
 /// Has the JVM send its dump, and passes it on. Nothing but a whole dump ends with success.
 ///
-/// `options` are the agent's for this destination. The output may take nothing for as long as `limit`.
+/// `options` are the agent's for this destination. The output may take nothing for as long as
+/// `limit`.
 pub(crate) fn run(
     jvm: &Jvm,
     agent: Option<&Path>,
@@ -65,7 +67,8 @@ pub(crate) fn run(
 /// How the passing on ends.
 type Passing = Receiver<io::Result<bool>>;
 
-/// Passes on what the JVM sends, in a thread that the end of the process ends: the output may block it for ever.
+/// Passes on what the JVM sends, in a thread that the end of the process ends: the output may block
+/// it for ever.
 fn start(incoming: &Arc<Incoming>, place: &Place, jvm: &Jvm) -> io::Result<Passing> {
     let (listener, from) = (place.listener().try_clone()?, jvm.process());
     let (tell, passing) = channel();
@@ -74,8 +77,8 @@ fn start(incoming: &Arc<Incoming>, place: &Place, jvm: &Jvm) -> io::Result<Passi
     Ok(passing)
 }
 
-/// Whether all that was sent is passed on, and was whole. Errors: those of the output, also that it takes nothing for so
-/// long.
+/// Whether all that was sent is passed on, and was whole. Errors: those of the output, also that it
+/// takes nothing for so long.
 fn wait(incoming: &Incoming, passing: &Passing, limit: Duration) -> io::Result<bool> {
     let (mut bytes, mut since) = (0, Instant::now());
     loop {
@@ -93,8 +96,9 @@ fn wait(incoming: &Incoming, passing: &Passing, limit: Duration) -> io::Result<b
     }
 }
 
-/// Passes on what this process sends, and tells whether it was whole. Of several connections, each a try, only the
-/// first with any bytes counts: what was passed on cannot be taken back. Errors: those of `to`.
+/// Passes on what this process sends, and tells whether it was whole. Of several connections, each
+/// a try, only the first with any bytes counts: what was passed on cannot be taken back. Errors:
+/// those of `to`.
 fn pass_on(
     incoming: &Incoming,
     listener: &UnixListener,

@@ -23,9 +23,10 @@ const PASSES: u64 = 4;
 
 /// Writes a dump as tables in Parquet files, for DuckDB, Spark and other SQL engines
 ///
-/// The folder gets the files dump, object, reference, class, field, root, thread, frame, string and site, each .parquet.
-/// All have a column `dump` first, so that the exports of many JVMs can be read as one table. Texts of the heap's strings
-/// are left out unless --strings asks for them; of the heap's strings only the names of threads are there.
+/// The folder gets the files dump, object, reference, class, field, root, thread, frame, string and
+/// site, each .parquet. All have a column `dump` first, so that the exports of many JVMs can be
+/// read as one table. Texts of the heap's strings are left out unless --strings asks for them; of
+/// the heap's strings only the names of threads are there.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  hprof export shop-1.hprof -o exports/shop-1\n  duckdb -c \"SELECT * FROM 'exports/*/dump.parquet'\""

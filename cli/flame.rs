@@ -14,11 +14,13 @@ use crate::target;
 
 /// Draws a flame graph: every stack is a tower of boxes, as wide as the time or memory that it cost
 ///
-/// A CPU profile is drawn by samples, or by milliseconds if the times of methods were measured. A file without a
-/// CPU profile is drawn by the live bytes of its allocation sites, as `hprof sites --flame` does.
+/// A CPU profile is drawn by samples, or by milliseconds if the times of methods were measured. A
+/// file without a CPU profile is drawn by the live bytes of its allocation sites, as
+/// `hprof sites --flame` does.
 ///
-/// Reads HPROF binary and HPROF text (format=a), which hprof-rs and the JDK's HPROF agent write with cpu=samples,
-/// cpu=times or heap=sites. Open the SVG file in a browser: click a box to zoom in, press Ctrl-F to search.
+/// Reads HPROF binary and HPROF text (format=a), which hprof-rs and the JDK's HPROF agent write
+/// with cpu=samples, cpu=times or heap=sites. Open the SVG file in a browser: click a box to zoom
+/// in, press Ctrl-F to search.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hprof flame cpu.hprof -o cpu.svg         then open cpu.svg in a browser
@@ -27,8 +29,8 @@ use crate::target;
 pub(crate) struct Arguments {
     /// The profile or heap dump, uncompressed or gzip; - for standard input
     file: PathBuf,
-    /// Write to this file, replacing it unless it is a dump or a profile; without it to stdout, unless that is a
-    /// terminal
+    /// Write to this file, replacing it unless it is a dump or a profile; without it to stdout,
+    /// unless that is a terminal
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Print folded stacks, `root;...;leaf number`, instead of a picture

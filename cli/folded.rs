@@ -16,8 +16,8 @@ const NO_STACK: &str = "[no stack]";
 /// The name for the callers that were cut off a stack.
 const CUT: &str = "[...]";
 
-/// Most frames kept of a stack, from the top; their callers become one frame `[...]`. HotSpot's traces end
-/// here, too.
+/// Most frames kept of a stack, from the top; their callers become one frame `[...]`. HotSpot's
+/// traces end here, too.
 const FRAMES_MAX: usize = 1024;
 
 /// Most frames of all stacks: 256 MiB. A profile's stacks share what the file contains once.
@@ -41,7 +41,8 @@ pub(crate) struct Folded {
 }
 
 impl Folded {
-    /// Adds the weight of a trace, with `leaf`, if any, on top of its frames. Adds nothing for weight 0.
+    /// Adds the weight of a trace, with `leaf`, if any, on top of its frames. Adds nothing for
+    /// weight 0.
     ///
     /// The error is a sentence: the stacks would take too much memory.
     pub(crate) fn add(
@@ -156,8 +157,8 @@ impl Folded {
     }
 }
 
-/// A name without characters that have a meaning in folded stacks, on a terminal or in XML, and cut to the
-/// displayed length.
+/// A name without characters that have a meaning in folded stacks, on a terminal or in XML, and cut
+/// to the displayed length.
 fn plain_name(name: &str) -> String {
     let plain = |c: char| match c {
         ';' => ':',

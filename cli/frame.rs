@@ -37,7 +37,8 @@ fn in_source((source, line): (Option<&str>, i32)) -> String {
     }
 }
 
-/// A frame in an answer, with its line as in the file: -1 unknown, -2 compiled method, -3 native method.
+/// A frame in an answer, with its line as in the file: -1 unknown, -2 compiled method, -3 native
+/// method.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Frame {
     class: Box<str>,

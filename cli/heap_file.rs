@@ -88,8 +88,8 @@ impl Rule {
     }
 }
 
-/// Reads the dump and computes retained sizes, then calls `answer` to print. It reads the file `passes` times in all, two
-/// of them before `answer`, which takes the bar off the screen.
+/// Reads the dump and computes retained sizes, then calls `answer` to print. It reads the file
+/// `passes` times in all, two of them before `answer`, which takes the bar off the screen.
 pub(crate) fn with_loaded(
     arguments: &GraphArguments,
     passes: u64,

@@ -16,8 +16,9 @@ use crate::outcome::{Failure, Verdict};
 
 /// Lists the classes of a dump with the number and size of their objects, largest first
 ///
-/// `bytes` is what the objects take by themselves. HPROF contains no sizes; dumps by this agent tell those of the JVM.
-/// Others have them by Eclipse MAT's rules. `java.lang.Class` counts every dumped class with its static fields.
+/// `bytes` is what the objects take by themselves. HPROF contains no sizes; dumps by this agent
+/// tell those of the JVM. Others have them by Eclipse MAT's rules. `java.lang.Class` counts every
+/// dumped class with its static fields.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof histo --top 30 heap.hprof")]
 pub(crate) struct Arguments {

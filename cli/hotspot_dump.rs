@@ -1,4 +1,5 @@
-//! HotSpot's own dump, for a JVM that loads no agents: by the attach command of `jmap` and `jcmd`, without either.
+//! HotSpot's own dump, for a JVM that loads no agents: by the attach command of `jmap` and `jcmd`,
+//! without either.
 
 use std::ffi::OsString;
 use std::fs::File;

@@ -1,8 +1,9 @@
-//! The index beside a dump: what `leaks` and `top` found when they read it, so that the next question needs no reading.
+//! The index beside a dump: what `leaks` and `top` found when they read it, so that the next
+//! question needs no reading.
 //!
-//! It is JSON. It holds what those commands print, and of the heap's values only the names of threads. Whoever may write
-//! to the folder could place a file there, so an index is taken only from this user, is short, and is printed as
-//! carefully as a dump.
+//! It is JSON. It holds what those commands print, and of the heap's values only the names of
+//! threads. Whoever may write to the folder could place a file there, so an index is taken only
+//! from this user, is short, and is printed as carefully as a dump.
 
 use std::fs::{File, Metadata};
 use std::hash::{DefaultHasher, Hasher};
@@ -57,8 +58,8 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// The index of the dump; without answers if there is none, or not of the dump as it is now. `None` for anything but a
-    /// file of some size.
+    /// The index of the dump; without answers if there is none, or not of the dump as it is now.
+    /// `None` for anything but a file of some size.
     pub(crate) fn of(arguments: &GraphArguments) -> Option<Self> {
         if arguments.file.as_os_str() == STDIN {
             return None;
@@ -83,9 +84,9 @@ impl Index {
         self.answers.get(&key(question, arguments))
     }
 
-    /// Keeps the answers to what is often asked, beside the dump. What cannot be kept is left out in silence: the folder may
-    /// be read-only, or the dump another one by now.
-    /// `leaks` is the answer to that question, if it is known already.
+    /// Keeps the answers to what is often asked, beside the dump. What cannot be kept is left out
+    /// in silence: the folder may be read-only, or the dump another one by now. `leaks` is the
+    /// answer to that question, if it is known already.
     pub(crate) fn keep(
         mut self,
         loaded: &Loaded<'_>,
@@ -145,7 +146,8 @@ impl Index {
             .then_some((text, seconds.saturating_mul(1000)))
     }
 
-    /// Writes the index, or replaces one. Errors: another file has its name; the dump has changed; the system refuses.
+    /// Writes the index, or replaces one. Errors: another file has its name; the dump has changed;
+    /// the system refuses.
     fn write(&self) -> io::Result<()> {
         let is_there = std::fs::symlink_metadata(&self.path).is_ok();
         if is_there && self.text().is_none() {
@@ -209,9 +211,9 @@ fn version() -> Value {
     Value::from(format!("2 {}", env!("CARGO_PKG_VERSION")))
 }
 
-/// What tells this dump from others: length, times of the last change, and a hash of both ends. Nobody but the system
-/// sets the second time, so a dump that was changed in place is another one. `None` for anything but a file
-/// of some size.
+/// What tells this dump from others: length, times of the last change, and a hash of both ends.
+/// Nobody but the system sets the second time, so a dump that was changed in place is another one.
+/// `None` for anything but a file of some size.
 fn identity(dump: &Path) -> io::Result<Option<Value>> {
     let is_large = |facts: &Metadata| facts.is_file() && facts.len() >= LEAST_DUMP_BYTES;
     // Only to open a pipe would take from what it holds.

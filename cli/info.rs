@@ -18,14 +18,15 @@ use crate::outcome::{Failure, Verdict};
 use crate::plain::{plain, shown};
 use crate::table::{Side, Table};
 
-/// In files up to this size the names of threads are always looked up, which takes up to three more passes.
+/// In files up to this size the names of threads are always looked up, which takes up to three more
+/// passes.
 const NAMES_BYTES: u64 = 1 << 30;
 
 /// Summarises a dump: header, records by kind, objects, roots, classes and threads
 ///
-/// The size of objects is as in `hprof histo`. Dumps by this agent tell of their JVM, too.
-/// Names of threads come from START THREAD records or from the thread objects; these are looked up in files up
-/// to 1 GiB, and in larger ones only with --threads.
+/// The size of objects is as in `hprof histo`. Dumps by this agent tell of their JVM, too. Names of
+/// threads come from START THREAD records or from the thread objects; these are looked up in files
+/// up to 1 GiB, and in larger ones only with --threads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof info --threads heap.hprof")]
 pub(crate) struct Arguments {

@@ -1,5 +1,5 @@
-//! The options of a JVM, from all places where HotSpot (`arguments.cpp`) and the launcher (`java.c`, `args.c`) look, in
-//! the order in which they take effect.
+//! The options of a JVM, from all places where HotSpot (`arguments.cpp`) and the launcher
+//! (`java.c`, `args.c`) look, in the order in which they take effect.
 
 use std::path::Path;
 
@@ -39,7 +39,8 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Whether this switch is on at last: `-XX:+NAME` or `-XX:-NAME`. `read` gives the text of a file, if there is one.
+    /// Whether this switch is on at last: `-XX:+NAME` or `-XX:-NAME`. `read` gives the text of a
+    /// file, if there is one.
     pub(crate) fn has_switch(&self, name: &str, read: &dyn Fn(&Path) -> Option<String>) -> bool {
         let files = Files {
             read,
@@ -97,8 +98,8 @@ impl Files<'_> {
         (self.read)(Path::new(name))
     }
 
-    /// The words that the launcher passes on as options, with those of `@FILE` in its place. In a command that has a main
-    /// class they end before it.
+    /// The words that the launcher passes on as options, with those of `@FILE` in its place. In a
+    /// command that has a main class they end before it.
     fn expanded(&mut self, given: &[String], is_command: bool) -> Vec<String> {
         let (mut options, mut is_value, mut expands) = (Vec::new(), false, true);
         // The next one is the last here. Words of a file are not expanded again.
@@ -145,7 +146,8 @@ enum Words {
     Variable,
     /// A file for `-XX:Flags`: with comments.
     File,
-    /// A file of the launcher: with comments, and in quotes with a backslash before what stands for itself.
+    /// A file of the launcher: with comments, and in quotes with a backslash before what stands for
+    /// itself.
     Arguments,
 }
 

@@ -12,9 +12,10 @@ use crate::outcome::{Failure, Verdict};
 
 /// Says what keeps the memory: one sentence, then each suspect with its path from a root
 ///
-/// A suspect is an object that no other one dominates and that retains more than a given share of the heap, or a class
-/// whose objects do so together. From the suspect, the search descends to the point where its memory spreads. Retained
-/// sizes are exact. Sizes of objects are those of the JVM if it has told them, else by Eclipse MAT's rules, as are suspects.
+/// A suspect is an object that no other one dominates and that retains more than a given share of
+/// the heap, or a class whose objects do so together. From the suspect, the search descends to the
+/// point where its memory spreads. Retained sizes are exact. Sizes of objects are those of the JVM
+/// if it has told them, else by Eclipse MAT's rules, as are suspects.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof leaks heap.hprof")]
 pub(crate) struct Arguments {

@@ -19,7 +19,8 @@ const LIBRARY: &str = "libhprof_rs.so";
 /// The JVM's working folder, in messages and paths.
 const WORKING_FOLDER: &str = ".";
 
-/// Where a copy is put, in this order. The working folder may be a volume that stays, so it comes last.
+/// Where a copy is put, in this order. The working folder may be a volume that stays, so it comes
+/// last.
 const PLACES: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", WORKING_FOLDER];
 
 /// A library that the JVM can load. Dropping it removes a copy; a loaded library stays loaded.
@@ -33,9 +34,9 @@ pub(crate) struct Library {
 impl Library {
     /// The library with this name as the JVM finds it, or the one beside this command.
     ///
-    /// A JVM in a container has other files. If it finds the name, that file is used; otherwise the library is copied
-    /// into the container. Errors: there is no library, or none for the C library that the JVM runs on; the JVM has no
-    /// folder for a copy.
+    /// A JVM in a container has other files. If it finds the name, that file is used; otherwise the
+    /// library is copied into the container. Errors: there is no library, or none for the C library
+    /// that the JVM runs on; the JVM has no folder for a copy.
     pub(crate) fn find(jvm: &Jvm, named: Option<&Path>) -> Result<Self, Failure> {
         let path = match named {
             Some(path) => path.to_owned(),
@@ -72,7 +73,8 @@ impl Library {
     }
 }
 
-/// The library, or the other one that stands beside it in a folder with the name of the JVM's C library.
+/// The library, or the other one that stands beside it in a folder with the name of the JVM's C
+/// library.
 fn fitting(jvm: &Jvm, library: PathBuf, may_be_other: bool) -> Result<PathBuf, String> {
     let built_for = |path: &Path| CLibrary::of_library(&fs::read(path).unwrap_or_default());
     let (Some(runs_on), Some(is)) = (jvm.c_library(), built_for(&library)) else {
@@ -95,7 +97,8 @@ fn fitting(jvm: &Jvm, library: PathBuf, may_be_other: bool) -> Result<PathBuf, S
     ))
 }
 
-/// Copies the library to one of the JVM's folders, where its user may write and nobody could exchange it.
+/// Copies the library to one of the JVM's folders, where its user may write and nobody could
+/// exchange it.
 fn bring(jvm: &Jvm, library: &Path) -> Result<Library, String> {
     let bytes = fs::read(library).map_err(|error| format!("{}: {error}", library.display()))?;
     let mut refused = Vec::new();
@@ -118,7 +121,8 @@ fn bring(jvm: &Jvm, library: &Path) -> Result<Library, String> {
     ))
 }
 
-/// Why no library is put there; `None` if it may be. Whoever could exchange it would have the JVM load another one.
+/// Why no library is put there; `None` if it may be. Whoever could exchange it would have the JVM
+/// load another one.
 fn unsafe_place(folder: &OwnedFd, user: u32) -> rustix::io::Result<Option<&'static str>> {
     if fstatvfs(folder)?.f_flag.contains(StatVfsMountFlags::NOEXEC) {
         return Ok(Some("mounted with noexec"));
@@ -156,7 +160,8 @@ fn copy(jvm: &Jvm, folder: &OwnedFd, path: &Path, bytes: &[u8]) -> Result<Librar
     })
 }
 
-/// The copy's name: the same for the same library, so that the system's loader reuses a library that is already loaded.
+/// The copy's name: the same for the same library, so that the system's loader reuses a library
+/// that is already loaded.
 fn name(own_pid: &str, bytes: &[u8]) -> String {
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);

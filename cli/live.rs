@@ -1,4 +1,5 @@
-//! The objects of a JVM that runs, without a file: the agent's forked copy sends them to a socket of this command's.
+//! The objects of a JVM that runs, without a file: the agent's forked copy sends them to a socket
+//! of this command's.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Seek, Write};
@@ -21,8 +22,8 @@ pub(crate) fn process_named(file: &Path) -> Option<i32> {
     (!file.exists()).then_some(pid)
 }
 
-/// Has the JVM of this process send its objects, and keeps them in memory: a file without a place on a disk, and how many
-/// milliseconds the application paused, if the agent has said so.
+/// Has the JVM of this process send its objects, and keeps them in memory: a file without a place
+/// on a disk, and how many milliseconds the application paused, if the agent has said so.
 ///
 /// Errors: there is no such JVM, it cannot be forked, or what it sent is not whole.
 pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u64>), Failure> {
@@ -135,7 +136,8 @@ impl Write for Kept<'_, '_> {
     }
 }
 
-/// Takes what this process sends: of several connections, each a try, the last one's. Whether `to` has all of that.
+/// Takes what this process sends: of several connections, each a try, the last one's. Whether `to`
+/// has all of that.
 fn take(
     incoming: &Incoming,
     listener: &UnixListener,

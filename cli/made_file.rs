@@ -1,5 +1,5 @@
-//! A file created in a folder of the JVM to which everybody may write: with the rights of the JVM's user, never through a
-//! link, and removed when it is dropped.
+//! A file created in a folder of the JVM to which everybody may write: with the rights of the JVM's
+//! user, never through a link, and removed when it is dropped.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -26,10 +26,11 @@ struct Made {
 }
 
 impl MadeFile {
-    /// An empty file of this user and group with mode 0600: a new one, or one left by an earlier command.
+    /// An empty file of this user and group with mode 0600: a new one, or one left by an earlier
+    /// command.
     ///
-    /// Errors: the name belongs to another user's file, or to something that is not a regular file (`EXIST`); that user
-    /// may not make it, or this command may not act as that user (`PERM`).
+    /// Errors: the name belongs to another user's file, or to something that is not a regular file
+    /// (`EXIST`); that user may not make it, or this command may not act as that user (`PERM`).
     pub(crate) fn new(folder: &OwnedFd, name: &str, owner: (u32, u32)) -> Result<Self> {
         // Who reads it reads what was made here, whatever has the name then.
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;

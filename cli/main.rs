@@ -68,12 +68,12 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-/// Makes heap dumps of running JVMs, and analyses heap dumps and profiles in HPROF format, as written by jcmd, jmap,
-/// the JVM itself and hprof-rs.
+/// Makes heap dumps of running JVMs, and analyses heap dumps and profiles in HPROF format, as
+/// written by jcmd, jmap, the JVM itself and hprof-rs.
 ///
-/// Reads versions 1.0.1, 1.0.2 and Android's 1.0.3, uncompressed or gzip, of any size, from a file or from standard
-/// input (-). Files are streamed; memory is only used for names, stacks and ids, up to a limit that grows with the
-/// file. `sites` and `flame` also read text profiles (format=a).
+/// Reads versions 1.0.1, 1.0.2 and Android's 1.0.3, uncompressed or gzip, of any size, from a file
+/// or from standard input (-). Files are streamed; memory is only used for names, stacks and ids,
+/// up to a limit that grows with the file. `sites` and `flame` also read text profiles (format=a).
 #[derive(Debug, Parser)]
 #[command(name = "hprof", version, after_help = EXIT_CODES, max_term_width = 100)]
 struct Arguments {

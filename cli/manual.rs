@@ -1,4 +1,5 @@
-//! `hprof manual`: writes what packages carry beside the command: its manual pages, and completions for shells.
+//! `hprof manual`: writes what packages carry beside the command: its manual pages, and completions
+//! for shells.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,8 @@ const SHELLS: [Shell; 3] = [Shell::Bash, Shell::Zsh, Shell::Fish];
 
 /// Writes the manual pages and the completions for shells, for packages
 ///
-/// The pages go to DIR/man1, one for each command. The completions of bash, zsh and fish go to DIR/completions.
+/// The pages go to DIR/man1, one for each command. The completions of bash, zsh and fish go to
+/// DIR/completions.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The folder; it is made if it does not exist

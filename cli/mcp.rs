@@ -15,14 +15,16 @@ use crate::outcome::{Failure, Verdict};
 
 use tools::HeapTools;
 
-/// Answers a model's questions about one heap: a Model Context Protocol server on standard input and output
+/// Answers a model's questions about one heap: a Model Context Protocol server on standard input
+/// and output
 ///
-/// A client of the protocol starts the command and asks it. The tools are overview, leaks, top, histo, path, show, threads
-/// and waste; for a running JVM also refresh. The heap is read when the first question comes and stays in memory. An
-/// answer has at most 8 kB; what is left out is counted.
+/// A client of the protocol starts the command and asks it. The tools are overview, leaks, top,
+/// histo, path, show, threads and waste; for a running JVM also refresh. The heap is read when the
+/// first question comes and stays in memory. An answer has at most 8 kB; what is left out is
+/// counted.
 ///
-/// Strings of the heap are not told without `--strings`. Nothing is written without `--allow-dump`. The server ends with
-/// its input.
+/// Strings of the heap are not told without `--strings`. Nothing is written without `--allow-dump`.
+/// The server ends with its input.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples, as a client starts them:
   hprof mcp heap.hprof

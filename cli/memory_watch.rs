@@ -1,5 +1,5 @@
-//! Ends this command before it takes memory that others need: it may run in the container of the JVM that it asks about,
-//! and the kernel may kill that JVM first.
+//! Ends this command before it takes memory that others need: it may run in the container of the
+//! JVM that it asks about, and the kernel may kill that JVM first.
 
 use std::fs;
 use std::io::{self, IsTerminal, Write};
@@ -21,7 +21,8 @@ const TAKEN_BYTES: u64 = 64 << 20;
 const FIRST_TO_DIE: &str = "1000";
 const EXIT_CODE: i32 = 2;
 
-/// Watches from now until the process ends. Later calls do nothing. Errors: there can be no further thread.
+/// Watches from now until the process ends. Later calls do nothing. Errors: there can be no further
+/// thread.
 pub(crate) fn begin() -> Result<(), Failure> {
     static ONCE: Once = Once::new();
     let mut begun = Ok(());

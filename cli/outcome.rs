@@ -48,8 +48,8 @@ pub(crate) enum Verdict {
     Faulty,
 }
 
-/// Turns the end of a command into an exit code. A reader that closes the pipe, such as `head`, is not a
-/// failure.
+/// Turns the end of a command into an exit code. A reader that closes the pipe, such as `head`, is
+/// not a failure.
 pub(crate) fn exit_code(result: Result<Verdict, Failure>) -> ExitCode {
     let message = match result {
         Ok(Verdict::Sound) => return ExitCode::SUCCESS,

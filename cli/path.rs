@@ -11,11 +11,12 @@ use crate::heap_file::{failure, with_loaded, GraphArguments, Loaded};
 use crate::json;
 use crate::outcome::{Failure, Verdict};
 
-/// Prints the shortest path from a root to an object, with the fields on it, and the stack that allocated the object
+/// Prints the shortest path from a root to an object, with the fields on it, and the stack that
+/// allocated the object
 ///
 /// A dump has such stacks if the agent kept them (`heap=all`), by default those of a sample.
-/// References that do not keep an object alive (weak, soft, phantom, finalizer) are only used if no other path
-/// leads to it.
+/// References that do not keep an object alive (weak, soft, phantom, finalizer) are only used if no
+/// other path leads to it.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  hprof path heap.hprof com.acme.Session\n  hprof path heap.hprof 0x7f1c3a80"
@@ -58,7 +59,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     })
 }
 
-/// What `--json` prints, for a heap that is in memory. Errors: no object is called so; the file cannot be read.
+/// What `--json` prints, for a heap that is in memory. Errors: no object is called so; the file
+/// cannot be read.
 pub(crate) fn answer(loaded: &Loaded<'_>, what: &str, most: usize) -> Result<Value, Failure> {
     let both = (&loaded.heap, &loaded.retained);
     let objects = wanted(both, what, most, &loaded.file)?;

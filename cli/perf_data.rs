@@ -1,4 +1,5 @@
-//! What a HotSpot tells of itself in a file for its user's tools (`perfMemory.hpp`): whether commands can attach.
+//! What a HotSpot tells of itself in a file for its user's tools (`perfMemory.hpp`): whether
+//! commands can attach.
 
 use std::fs::File;
 use std::io::Read;
@@ -22,9 +23,11 @@ const CAPABILITIES: &[u8] = b"sun.rt.jvmCapabilities\0";
 /// Longer files are not HotSpot's.
 const BYTES_MAX: u64 = 4 << 20;
 
-/// Whether the JVM with this process id in its container lets others attach; `None` if it does not tell.
+/// Whether the JVM with this process id in its container lets others attach; `None` if it does not
+/// tell.
 ///
-/// `maps` is its map, where that is known: a file that the JVM has not mapped is left from another one.
+/// `maps` is its map, where that is known: a file that the JVM has not mapped is left from another
+/// one.
 pub(crate) fn lets_attach(
     root: &Inside,
     own_pid: &str,
@@ -75,7 +78,8 @@ fn attach_digit(data: &[u8]) -> Option<bool> {
     };
     let mut entry = number(FIRST_OFFSET)?;
     for _ in 0..number(COUNT_OFFSET)? {
-        // Its length, the offset of its name, how many values it has, four bytes of kinds, the offset of the values.
+        // Its length, the offset of its name, how many values it has, four bytes of kinds, the
+        // offset of the values.
         let length = number(entry)?;
         let name = entry.checked_add(number(entry.checked_add(4)?)?)?;
         if data.get(name..)?.starts_with(CAPABILITIES) {

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 /// Most characters printed of one name; JSON has all.
 pub(crate) const SHOWN_CHARS: usize = 1000;
 
-/// The text, with control characters and characters that change the text's direction replaced: a hostile file
-/// must neither move the cursor nor reorder neighbouring text.
+/// The text, with control characters and characters that change the text's direction replaced: a
+/// hostile file must neither move the cursor nor reorder neighbouring text.
 pub(crate) fn plain(text: &str) -> String {
     let harmless = |c: char| {
         if is_harmful(c) {

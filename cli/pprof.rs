@@ -1,4 +1,5 @@
-//! Profiles in the format of pprof (`profile.proto`): gzip around protocol buffers, whose few messages are encoded here.
+//! Profiles in the format of pprof (`profile.proto`): gzip around protocol buffers, whose few
+//! messages are encoded here.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -74,7 +75,8 @@ impl Message {
     }
 }
 
-/// A profile that is written message by message, so that it takes memory for names and places alone.
+/// A profile that is written message by message, so that it takes memory for names and places
+/// alone.
 struct Pprof<'w> {
     to: GzEncoder<&'w mut dyn Write>,
     strings: HashMap<String, u64>,
@@ -84,7 +86,8 @@ struct Pprof<'w> {
     by_frame: HashMap<usize, u64>,
 }
 
-/// Writes objects and bytes of each site: the live ones, and all that were allocated if the file has these numbers.
+/// Writes objects and bytes of each site: the live ones, and all that were allocated if the file
+/// has these numbers.
 pub(crate) fn write_sites(
     found: &Allocations,
     table: &SiteTable,

@@ -1,4 +1,5 @@
-//! A process, held by its folder in `/proc`: what is read and signalled is never a later process with the same number.
+//! A process, held by its folder in `/proc`: what is read and signalled is never a later process
+//! with the same number.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -37,7 +38,8 @@ impl Process {
         self.pid
     }
 
-    /// All that one of its files in `/proc` has. Errors: it has ended, or hides that from this user.
+    /// All that one of its files in `/proc` has. Errors: it has ended, or hides that from this
+    /// user.
     pub(crate) fn read(&self, name: impl AsRef<Path>) -> io::Result<Vec<u8>> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let file = openat(&self.folder, name.as_ref(), flags, Mode::empty())?;
@@ -72,8 +74,8 @@ impl Process {
     }
 }
 
-/// What `/proc/PID/stat` tells: the state after the name, and the number of threads (`proc_pid_stat(5)`). The first thread may
-/// end before the others.
+/// What `/proc/PID/stat` tells: the state after the name, and the number of threads
+/// (`proc_pid_stat(5)`). The first thread may end before the others.
 fn is_over(stat: &str) -> bool {
     let after = stat.rsplit_once(") ").map_or("", |(_, after)| after);
     let mut words = after.split(' ');

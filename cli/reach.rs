@@ -1,7 +1,9 @@
-//! How this command reaches the folders of a JVM: by the JVM's own root, or by this command's where the system hides that.
+//! How this command reaches the folders of a JVM: by the JVM's own root, or by this command's where
+//! the system hides that.
 //!
-//! The system hides the root of a process from its own user, too, if the process has capabilities that the user has not, or
-//! cannot be dumped (a program with capabilities of its file, one that may be run but not read).
+//! The system hides the root of a process from its own user, too, if the process has capabilities
+//! that the user has not, or cannot be dumped (a program with capabilities of its file, one that
+//! may be run but not read).
 
 use std::io::{self, ErrorKind};
 
@@ -69,7 +71,8 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// Of a process with this text in its `status`. The errors are sentences: it is no JVM, or cannot be reached.
+    /// Of a process with this text in its `status`. The errors are sentences: it is no JVM, or
+    /// cannot be reached.
     pub(crate) fn of(process: &Process, status: &str) -> Result<Self, String> {
         let pid = process.pid();
         match process.read("maps") {
@@ -146,7 +149,8 @@ pub(crate) fn value<'s>(status: &'s str, name: &str) -> Option<&'s str> {
     lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
 }
 
-/// The effective user and group of the process. The owner of its folder in /proc may be root instead.
+/// The effective user and group of the process. The owner of its folder in /proc may be root
+/// instead.
 pub(crate) fn owner(status: &str) -> Option<(u32, u32)> {
     let effective = |name| value(status, name)?.split_whitespace().nth(1)?.parse().ok();
     Some((effective("Uid")?, effective("Gid")?))
@@ -191,7 +195,8 @@ fn capability(bit: usize) -> String {
         .map_or_else(|| bit.to_string(), |name| format!("cap_{name}"))
 }
 
-/// The number of the mount that is the root of a process with this `mountinfo`; `None` if its root is no mount.
+/// The number of the mount that is the root of a process with this `mountinfo`; `None` if its root
+/// is no mount.
 fn root_mount(mounts: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(mounts);
     // The last one hides those before.

@@ -15,8 +15,9 @@ use crate::target;
 
 /// Copies a dump with zeros in place of values that nobody else may see
 ///
-/// Lengths and references stay, so every reader reads the copy as it reads the dump. What the words of --redact cover is
-/// in docs/production.md. To redact a dump before it is written, give its JVM the agent's option redact=.
+/// Lengths and references stay, so every reader reads the copy as it reads the dump. What the words
+/// of --redact cover is in docs/production.md. To redact a dump before it is written, give its JVM
+/// the agent's option redact=.
 ///
 /// A dump that is damaged or not whole is refused, and no file is replaced. The copy has mode 0600.
 #[derive(Debug, clap::Args)]
@@ -29,7 +30,8 @@ pub(crate) struct Arguments {
     /// Write to this file, which must not exist yet; compressed if the name ends in .gz
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// The text of strings; elements of all primitive arrays; primitive fields, too; all text but names, too
+    /// The text of strings; elements of all primitive arrays; primitive fields, too; all text but
+    /// names, too
     #[arg(long, value_name = "WORD", default_value = "all", value_parser = ["strings", "arrays", "values", "all"])]
     redact: String,
     /// Fields whose value stays, as CLASS#FIELD; a star matches any letters, ; or + separates

@@ -30,9 +30,10 @@ use space::Space;
 
 /// Makes one HTML page that shows what keeps the memory
 ///
-/// The page has the sentence of `hprof leaks`, a map of what keeps what alive, classes, threads, waste, and, if the dump has
-/// stacks, a flame graph of live bytes by allocating line. It is a single file of at most 2 MB for any heap. It loads
-/// nothing from elsewhere. Of the heap's strings it only shows the names of threads.
+/// The page has the sentence of `hprof leaks`, a map of what keeps what alive, classes, threads,
+/// waste, and, if the dump has stacks, a flame graph of live bytes by allocating line. It is a
+/// single file of at most 2 MB for any heap. It loads nothing from elsewhere. Of the heap's strings
+/// it only shows the names of threads.
 ///
 /// With two dumps, the page is about the later one and also shows what grew since the earlier one.
 #[derive(Debug, clap::Args)]
@@ -42,7 +43,8 @@ use space::Space;
 pub(crate) struct Arguments {
     #[command(flatten)]
     graph: GraphArguments,
-    /// A later dump, or a process id: the page is about this one, and the first one is what it grew from
+    /// A later dump, or a process id: the page is about this one, and the first one is what it grew
+    /// from
     later: Option<PathBuf>,
     /// Write to this file, replacing it unless it is a dump or a profile
     #[arg(short, long, value_name = "FILE")]
@@ -93,8 +95,8 @@ fn write(graph: &GraphArguments, earlier: Option<Earlier>, to: &Path) -> Result<
     })
 }
 
-/// The page's data for its script, with what grew since an earlier heap, and with waste if the heap has values. [`Space`]
-/// bounds its size for any heap.
+/// The page's data for its script, with what grew since an earlier heap, and with waste if the heap
+/// has values. [`Space`] bounds its size for any heap.
 pub(crate) fn model(
     loaded: &Loaded<'_>,
     earlier: Option<Earlier>,

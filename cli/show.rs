@@ -22,10 +22,11 @@ const ARRAY_BYTES: usize = 64 << 10;
 /// Most bytes printed of a string.
 const STRING_BYTES: usize = 200;
 
-/// Prints an object: sizes, its dominator, fields or elements, referrers, and the objects that it dominates
+/// Prints an object: sizes, its dominator, fields or elements, referrers, and the objects that it
+/// dominates
 ///
-/// Objects also refer to their class; these are not listed as a class's referrers. Strings and values of arrays may be
-/// secret, so they are only printed with `--strings`.
+/// Objects also refer to their class; these are not listed as a class's referrers. Strings and
+/// values of arrays may be secret, so they are only printed with `--strings`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof show heap.hprof 0x7f1c3a80")]
 pub(crate) struct Arguments {
@@ -76,7 +77,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     })
 }
 
-/// What `--json` prints, for a heap that is in memory. Errors: there is no such object; the file cannot be read.
+/// What `--json` prints, for a heap that is in memory. Errors: there is no such object; the file
+/// cannot be read.
 pub(crate) fn answer(
     loaded: &Loaded<'_>,
     id: &str,

@@ -35,7 +35,8 @@ impl SiteSource {
     }
 }
 
-/// The requested sites; by default the profiler's counts, otherwise those of the heap dump. The error is one sentence.
+/// The requested sites; by default the profiler's counts, otherwise those of the heap dump. The
+/// error is one sentence.
 pub(crate) fn choose(
     found: &Allocations,
     asked: Option<SiteSource>,

@@ -26,14 +26,17 @@ const TOP: usize = 20;
 /// Number of frames printed of each stack by default.
 const DEPTH_FRAMES: usize = 8;
 
-/// Lists the places in the program that allocated the most memory: class, bytes, and the stack below
+/// Lists the places in the program that allocated the most memory: class, bytes, and the stack
+/// below
 ///
-/// A site is a class and a stack: all objects of that class that were allocated there. `live` is what was still in
-/// use when the file was written, `allocated` is everything since the start, including garbage.
+/// A site is a class and a stack: all objects of that class that were allocated there. `live` is
+/// what was still in use when the file was written, `allocated` is everything since the start,
+/// including garbage.
 ///
-/// The numbers come from ALLOC SITES records (hprof-rs and the JDK's HPROF agent write them with heap=sites or
-/// heap=all), from the SITES section of a text profile (format=a), or from a heap dump whose objects have
-/// allocation stacks. A heap dump does not count garbage, and its sizes are estimates as in `hprof histo`.
+/// The numbers come from ALLOC SITES records (hprof-rs and the JDK's HPROF agent write them with
+/// heap=sites or heap=all), from the SITES section of a text profile (format=a), or from a heap
+/// dump whose objects have allocation stacks. A heap dump does not count garbage, and its sizes are
+/// estimates as in `hprof histo`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hprof sites heap.hprof                        the 20 largest sites, 8 frames each
@@ -46,7 +49,8 @@ pub(crate) struct Arguments {
     /// Print at most N sites; 0 for all [default: 20, all in JSON]
     #[arg(long, alias = "most", value_name = "N")]
     top: Option<usize>,
-    /// Print at most N frames of each stack, the innermost first; 0 for all [default: 8, all in JSON]
+    /// Print at most N frames of each stack, the innermost first; 0 for all [default: 8, all in
+    /// JSON]
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
     /// Sort by live bytes, largest first; the default
@@ -61,11 +65,12 @@ pub(crate) struct Arguments {
     /// Print JSON
     #[arg(long, conflicts_with_all = ["flame", "collapsed"])]
     json: bool,
-    /// Draw all sites as a flame graph in this file instead of a table, replacing it unless it is a dump or a
-    /// profile
+    /// Draw all sites as a flame graph in this file instead of a table, replacing it unless it is a
+    /// dump or a profile
     #[arg(long, value_name = "SVG", conflicts_with = "collapsed")]
     flame: Option<PathBuf>,
-    /// Write all sites as a profile for `go tool pprof` to this file instead of a table; classes are labels
+    /// Write all sites as a profile for `go tool pprof` to this file instead of a table; classes
+    /// are labels
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "flame", "collapsed"])]
     pprof: Option<PathBuf>,
     /// Print all sites as folded stacks, `root;...;leaf;class bytes`, instead of a table

@@ -16,9 +16,10 @@ const MAGIC: &[u8] = b"JAVA PROFILE";
 
 /// Writes the output of `content` to this path.
 ///
-/// The bytes go to a temporary file beside it, which replaces the path when it is complete. A symbolic link is kept,
-/// and the file it leads to is replaced. Anything but a regular file, such as a pipe, is written to directly. Errors:
-/// the path leads to the input, to an HPROF file, to a folder or nowhere; or the system refuses.
+/// The bytes go to a temporary file beside it, which replaces the path when it is complete. A
+/// symbolic link is kept, and the file it leads to is replaced. Anything but a regular file, such
+/// as a pipe, is written to directly. Errors: the path leads to the input, to an HPROF file, to a
+/// folder or nowhere; or the system refuses.
 pub(crate) fn write(
     path: &Path,
     input: &DumpFile,

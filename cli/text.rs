@@ -14,12 +14,13 @@ const BUFFER_BYTES: usize = 1 << 20;
 
 /// Writes a dump or profile as text, in the layout of the JDK's HPROF agent (format=a)
 ///
-/// The text has threads, traces, and one line for each root, object and class, with a line below it for each reference
-/// that is not null; then the allocation sites and CPU samples that the file has. It has no primitive values, so no
-/// contents of strings.
+/// The text has threads, traces, and one line for each root, object and class, with a line below it
+/// for each reference that is not null; then the allocation sites and CPU samples that the file
+/// has. It has no primitive values, so no contents of strings.
 ///
-/// Sizes of objects (sz) are those in a 64-bit HotSpot with compressed references, or in a 32-bit one if the file's
-/// identifiers have 4 bytes: a dump does not tell. Dates are in UTC. A text heap dump is up to twice as large as the file.
+/// Sizes of objects (sz) are those in a 64-bit HotSpot with compressed references, or in a 32-bit
+/// one if the file's identifiers have 4 bytes: a dump does not tell. Dates are in UTC. A text heap
+/// dump is up to twice as large as the file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hprof text heap.hprof | less
@@ -56,7 +57,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 /// What became of the reading; `None` before it has ended.
 type Told = Option<Result<Transcribed, TextError>>;
 
-/// Writes the text; how it went is in `told`. The error is that of the writing, or that there will be no text.
+/// Writes the text; how it went is in `told`. The error is that of the writing, or that there will
+/// be no text.
 fn transcribed(file: &DumpFile, out: &mut impl Write, told: &mut Told) -> io::Result<()> {
     let settings = Settings {
         sizes: None,

@@ -9,8 +9,8 @@ use crate::outcome::{Failure, Verdict};
 
 /// Prints the threads with their stacks, and what the local variables of each frame retain
 ///
-/// A local variable retains what it alone keeps alive: objects that another frame or a field also holds are not
-/// counted. A thread's JNI references count as locals.
+/// A local variable retains what it alone keeps alive: objects that another frame or a field also
+/// holds are not counted. A thread's JNI references count as locals.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof threads heap.hprof --top 5")]
 pub(crate) struct Arguments {

@@ -9,10 +9,12 @@ use crate::outcome::{Failure, Verdict};
 
 /// Lists what retains the most memory
 ///
-/// `retained` is what would be freed with an object: its own bytes and those of all objects that it alone keeps
-/// alive. It is exact. A class, package or loader retains at least the sum of what its objects retain, with each byte
-/// counted once. A thread retains what its frames and fields alone keep alive. Unreachable objects are left out. A site retains what its objects do, except those that another
-/// object of their class dominates. If the profiler sampled, this is an estimate, and `error` is its standard error.
+/// `retained` is what would be freed with an object: its own bytes and those of all objects that it
+/// alone keeps alive. It is exact. A class, package or loader retains at least the sum of what its
+/// objects retain, with each byte counted once. A thread retains what its frames and fields alone
+/// keep alive. Unreachable objects are left out. A site retains what its objects do, except those
+/// that another object of their class dominates. If the profiler sampled, this is an estimate, and
+/// `error` is its standard error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof top heap.hprof --by class --top 20")]
 pub(crate) struct Arguments {

@@ -41,11 +41,13 @@ const TOKEN_BYTES: usize = 16;
 
 /// Serves the page of `hprof report` to this machine's browser, with every object behind it
 ///
-/// The page has the dominator tree, each object with its fields, referrers and the objects that it keeps alive, the path from
-/// a root to it, and a search by class or id. The heap stays in memory until Ctrl-C ends the command.
+/// The page has the dominator tree, each object with its fields, referrers and the objects that it
+/// keeps alive, the path from a root to it, and a search by class or id. The heap stays in memory
+/// until Ctrl-C ends the command.
 ///
-/// Only this machine can ask, and only who knows the address that is printed: it has a random part. Strings and values of
-/// arrays are only shown with `--strings`. A running JVM tells no values at all.
+/// Only this machine can ask, and only who knows the address that is printed: it has a random part.
+/// Strings and values of arrays are only shown with `--strings`. A running JVM tells no values at
+/// all.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  hprof view heap.hprof --open\n  hprof view 4711")]
 pub(crate) struct Arguments {
@@ -161,7 +163,8 @@ fn answer(answers: &Answers<'_, '_>, page: &str, request: &Request) -> Answer {
     }
 }
 
-/// Takes connections and reads their requests, each in a thread of its own: the heap is asked by one at a time.
+/// Takes connections and reads their requests, each in a thread of its own: the heap is asked by
+/// one at a time.
 fn listen(listener: TcpListener, door: Door) -> Receiver<(Request, TcpStream)> {
     let (to, asked) = sync_channel(REQUESTS_MAX);
     thread::spawn(move || {
@@ -207,7 +210,8 @@ struct Signpost {
 }
 
 impl Signpost {
-    /// A file that only this user may read, as the address has the token. Errors: the system refuses.
+    /// A file that only this user may read, as the address has the token. Errors: the system
+    /// refuses.
     fn to(address: &str) -> io::Result<Self> {
         let mut page = tempfile::Builder::new()
             .prefix("hprof-view-")
@@ -219,8 +223,8 @@ impl Signpost {
         Ok(Self { page, _left: left })
     }
 
-    /// Has the desktop open it: everybody on this machine sees the words of a command, so the address is none of them.
-    /// If it has no browser, the address is printed all the same.
+    /// Has the desktop open it: everybody on this machine sees the words of a command, so the
+    /// address is none of them. If it has no browser, the address is printed all the same.
     fn open(&self) {
         let _ = Command::new("xdg-open")
             .arg(self.page.path())

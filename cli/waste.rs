@@ -10,14 +10,17 @@ use crate::heap_file::{failure, with_loaded, GraphArguments, Loaded};
 use crate::json;
 use crate::outcome::{Failure, Verdict};
 
-/// Lists memory that holds nothing new: equal strings and arrays, collections with little in them, boxed numbers
+/// Lists memory that holds nothing new: equal strings and arrays, collections with little in them,
+/// boxed numbers
 ///
-/// Strings and arrays of primitive values that have equal contents: all but one of them are lost. Collections of the JDK
-/// that are empty or have one element: they are lost with the arrays that only they hold. Collections that use less than
-/// a quarter of their array: the empty places are lost. Boxed numbers, characters and truth values: all of them are lost.
-/// No byte counts twice, and objects that no root leads to are left out.
+/// Strings and arrays of primitive values that have equal contents: all but one of them are lost.
+/// Collections of the JDK that are empty or have one element: they are lost with the arrays that
+/// only they hold. Collections that use less than a quarter of their array: the empty places are
+/// lost. Boxed numbers, characters and truth values: all of them are lost. No byte counts twice,
+/// and objects that no root leads to are left out.
 ///
-/// A collection or a boxed number that several fields hold counts for the first of them in the file.
+/// A collection or a boxed number that several fields hold counts for the first of them in the
+/// file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof waste heap.hprof --top 20")]
 pub(crate) struct Arguments {

@@ -111,7 +111,8 @@ impl Step {
     }
 }
 
-/// A root in words, and whether the path from it is weak: `JNI global reference, by a weak reference`.
+/// A root in words, and whether the path from it is weak:
+/// `JNI global reference, by a weak reference`.
 pub(crate) fn root_words(root: RootKind, is_weak: bool) -> String {
     let weak = if is_weak { ", by a weak reference" } else { "" };
     format!("{}{weak}", root_name(root))

@@ -15,8 +15,8 @@ use crate::number::counted;
 use crate::plain::plain;
 use crate::sentence::object as words;
 
-/// A path: each object, and how the one before refers to it. A gap is one entry: how many objects are left out, their most
-/// frequent class, and how many are of it.
+/// A path: each object, and how the one before refers to it. A gap is one entry: how many objects
+/// are left out, their most frequent class, and how many are of it.
 #[derive(Clone, Copy, Debug)]
 struct PathInJson<'a, 'p>(&'a Heap<'p>, &'a Path);
 
@@ -46,8 +46,8 @@ pub(crate) struct PathsAnswer<'a, 'p> {
 }
 
 impl<'a, 'p> PathsAnswer<'a, 'p> {
-    /// The paths to these objects, of at most `steps` objects each; `left_out` objects were not asked for. Errors: the
-    /// file cannot be read.
+    /// The paths to these objects, of at most `steps` objects each; `left_out` objects were not
+    /// asked for. Errors: the file cannot be read.
     pub(crate) fn of(
         (heap, retained): (&'a Heap<'p>, &'a Retained),
         (objects, left_out): (Vec<u32>, usize),

@@ -205,7 +205,8 @@ impl Objects {
     }
 }
 
-/// Prints the JSON of all objects, row by row: a dump has more objects than fit into memory as an answer.
+/// Prints the JSON of all objects, row by row: a dump has more objects than fit into memory as an
+/// answer.
 pub(crate) fn stream_objects(
     loaded: &Loaded<'_>,
     most: usize,

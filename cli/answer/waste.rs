@@ -81,7 +81,8 @@ struct BoxedRow {
 }
 
 impl WasteAnswer {
-    /// `most` rows of each kind, with the texts of strings if they may be seen. Errors: the file cannot be read.
+    /// `most` rows of each kind, with the texts of strings if they may be seen. Errors: the file
+    /// cannot be read.
     pub(crate) fn of(
         (heap, retained): (&Heap<'_>, &Retained),
         waste: Waste,

@@ -13,7 +13,8 @@ use crate::number::{grouped, whole};
 use crate::plain::plain;
 use crate::table::{Side, Table, INDENT};
 
-/// A class and the stack that allocated its objects, in the words that a person reads: serial numbers differ between dumps.
+/// A class and the stack that allocated its objects, in the words that a person reads: serial
+/// numbers differ between dumps.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Site {
     class: String,

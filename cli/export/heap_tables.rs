@@ -168,8 +168,8 @@ impl Growing<'_, '_> {
             Values::Numbers(rows.traces.iter().map(trace).collect()),
             Values::longs(rows.offsets.iter().copied()),
         ])?;
-        // By field, and for each field by source: what a field of neighbours refers to often lies as far apart as the
-        // neighbours do, and equal differences take little room.
+        // By field, and for each field by source: what a field of neighbours refers to often lies
+        // as far apart as the neighbours do, and equal differences take little room.
         let mut order: Vec<usize> = (0..rows.sources.len()).collect();
         order.sort_by_key(|row| rows.fields.get(*row));
         self.reference.write(vec![

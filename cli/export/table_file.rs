@@ -205,7 +205,8 @@ fn field((name, kind): Column) -> Result<Type, ParquetError> {
         .build()
 }
 
-/// The same bits with a sign: addresses, sizes and offsets are too small to have one, and hashes may.
+/// The same bits with a sign: addresses, sizes and offsets are too small to have one, and hashes
+/// may.
 pub(super) fn long(number: u64) -> i64 {
     i64::from_ne_bytes(number.to_ne_bytes())
 }

@@ -1,4 +1,5 @@
-//! An answer of a few kilobytes, as a model reads it: rows and names are cut, and what is left out is counted.
+//! An answer of a few kilobytes, as a model reads it: rows and names are cut, and what is left out
+//! is counted.
 
 use serde_json::{json, Map, Value};
 
@@ -31,8 +32,8 @@ impl Limits {
 
 /// The answer as JSON, of at most [`ANSWER_BYTES_MAX`] bytes.
 ///
-/// Beside a list that is cut stands how many rows are missing: in `left_out` if the object has only that, else in
-/// `…_left_out`. A path keeps both of its ends.
+/// Beside a list that is cut stands how many rows are missing: in `left_out` if the object has only
+/// that, else in `…_left_out`. A path keeps both of its ends.
 pub(crate) fn brief(answer: &Value) -> String {
     let texts = LIMITS.iter().map(|limits| limits.cut(answer).to_string());
     let mut shortest = String::new();

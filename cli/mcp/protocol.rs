@@ -1,6 +1,7 @@
 //! The Model Context Protocol: JSON-RPC messages, one a line.
 //!
-//! The protocol has a state that a server of tools does not need: a client that asks before the handshake is answered, too.
+//! The protocol has a state that a server of tools does not need: a client that asks before the
+//! handshake is answered, too.
 
 use std::io::{self, BufRead, Read};
 
@@ -29,7 +30,8 @@ pub(crate) trait Tools {
     /// The tools with their schemas, as a list.
     fn list(&self) -> Value;
 
-    /// Calls a tool. `None` if there is no such tool; an error is for the model, which may try again.
+    /// Calls a tool. `None` if there is no such tool; an error is for the model, which may try
+    /// again.
     fn call(
         &mut self,
         name: &str,

@@ -267,7 +267,8 @@ impl Tools for HeapTools<'_> {
     }
 }
 
-/// The file that the JVM wrote: never another one, to which the JVM's container has a link. Errors: it is not there.
+/// The file that the JVM wrote: never another one, to which the JVM's container has a link. Errors:
+/// it is not there.
 fn written(jvm: &Jvm, file: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let opened = File::from(jvm.root().open(file, flags)?);

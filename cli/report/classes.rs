@@ -13,8 +13,8 @@ const SPACE_BYTES: u64 = 450_000;
 /// Approximate bytes of a row's numbers.
 const ROW_BYTES: u64 = 40;
 
-/// The classes with reachable objects, most retained bytes first: name, objects, shallow and retained bytes. Classes
-/// that do not fit are summed up.
+/// The classes with reachable objects, most retained bytes first: name, objects, shallow and
+/// retained bytes. Classes that do not fit are summed up.
 pub(crate) fn in_json(heap: &Heap<'_>, retained: &Retained, space: &mut Space) -> Value {
     let totals = retained.totals(heap, heap.classes(), |object| heap.class(object));
     let mut rows: Vec<(u32, Total)> = (0..).zip(totals).collect();

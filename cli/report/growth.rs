@@ -37,7 +37,8 @@ impl Earlier {
         }
     }
 
-    /// What grew until this heap: classes with objects and retained bytes of both, and paths with the same.
+    /// What grew until this heap: classes with objects and retained bytes of both, and paths with
+    /// the same.
     pub(super) fn grown(self, heap: &Heap<'_>, retained: &Retained, space: &mut Space) -> Value {
         let growth = Growth::of(self.sums, diff::sums_by_name(heap, retained));
         space.open(CLASSES_BYTES);

@@ -1,8 +1,8 @@
 //! The page itself: one file with its style, its script and its data.
 //!
-//! Nothing from the heap can execute in it: the data is in a block that is not a script and contains no character that
-//! could end it, the script only displays the data as text, and a security policy allows the browser only this one
-//! script and no loading.
+//! Nothing from the heap can execute in it: the data is in a block that is not a script and
+//! contains no character that could end it, the script only displays the data as text, and a
+//! security policy allows the browser only this one script and no loading.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};

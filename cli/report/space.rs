@@ -7,8 +7,8 @@ use crate::plain::plain;
 /// Most characters kept of a name.
 const NAME_CHARS: usize = 200;
 
-/// Names by number, and the bytes that they and the rows take. Each section of the page has its own share, so that
-/// no heap makes a page too large.
+/// Names by number, and the bytes that they and the rows take. Each section of the page has its own
+/// share, so that no heap makes a page too large.
 #[derive(Debug, Default)]
 pub(crate) struct Space {
     names: Vec<String>,
@@ -18,7 +18,8 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// Starts the next section, with this many bytes. It should stop when [`Space::has_room`] is false.
+    /// Starts the next section, with this many bytes. It should stop when [`Space::has_room`] is
+    /// false.
     pub(crate) fn open(&mut self, bytes: u64) {
         self.limit_bytes = self.used_bytes.saturating_add(bytes);
     }

@@ -28,8 +28,8 @@ struct Row {
     trace: u32,
 }
 
-/// The profiler's counts, otherwise those of the dump's objects; null if no stack is known. A row has bytes,
-/// objects, class, and the frames from the top.
+/// The profiler's counts, otherwise those of the dump's objects; null if no stack is known. A row
+/// has bytes, objects, class, and the frames from the top.
 pub(crate) fn in_json(heap: &Heap<'_>, stacks: &Stacks, space: &mut Space) -> Value {
     let recorded = recorded(heap, stacks);
     let is_recorded = !recorded.is_empty();

@@ -80,8 +80,8 @@ fn in_words(heap: &Heap<'_>, suspect: &Suspect, words: &Words<'_, '_>, space: &m
     })
 }
 
-/// Each step: how the object before it refers to it, what it is, and its id. One stands for what is left out: how many
-/// objects, the class of most of them, and how many are of it.
+/// Each step: how the object before it refers to it, what it is, and its id. One stands for what is
+/// left out: how many objects, the class of most of them, and how many are of it.
 fn path_in_json(heap: &Heap<'_>, path: &Path, words: &Words<'_, '_>, space: &mut Space) -> Value {
     let mut steps = Vec::new();
     for (place, step) in path.steps.iter().enumerate() {

@@ -20,8 +20,9 @@ const LOCAL_BYTES: u64 = 40;
 /// Most objects listed for one frame, those that retain most.
 const LOCALS_MAX: usize = 5;
 
-/// The threads, most retained bytes first: name, class, id, retained bytes, number of locals, frames from the top. A
-/// frame has its name, its number of locals, and the largest of them with class and retained bytes.
+/// The threads, most retained bytes first: name, class, id, retained bytes, number of locals,
+/// frames from the top. A frame has its name, its number of locals, and the largest of them with
+/// class and retained bytes.
 pub(crate) fn in_json(
     heap: &Heap<'_>,
     retained: &Retained,

@@ -1,5 +1,5 @@
-//! The dominator tree, pruned to what is visible: nodes with too little area are summed up beside their
-//! siblings.
+//! The dominator tree, pruned to what is visible: nodes with too little area are summed up beside
+//! their siblings.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -30,8 +30,8 @@ pub(crate) const LIMITS: Limits = Limits {
     bytes: 600_000,
 };
 
-/// An object with at least the total divided by this is a separate node at the top, not part of its class's
-/// group.
+/// An object with at least the total divided by this is a separate node at the top, not part of its
+/// class's group.
 const ALONE_SHARE: u64 = 10;
 
 /// Most separate objects below one node. Smaller ones are drawn together by class.
@@ -116,8 +116,8 @@ struct Growing<'a, 'p> {
 }
 
 impl Tree {
-    /// The tree of a heap. Objects at the top are grouped by class and by whether they are roots, except the
-    /// largest.
+    /// The tree of a heap. Objects at the top are grouped by class and by whether they are roots,
+    /// except the largest.
     pub(crate) fn of(
         heap: &Heap<'_>,
         retained: &Retained,

@@ -15,9 +15,9 @@ const ROW_BYTES: u64 = 60;
 /// Most rows of each table.
 const ROWS_MAX: usize = 25;
 
-/// Bytes lost and the tables, largest loss first. A row of strings or arrays has bytes, objects, length, class and the id
-/// of one of them; of collections bytes, objects, fault, class and holder; of boxed values bytes, objects, class and
-/// holder.
+/// Bytes lost and the tables, largest loss first. A row of strings or arrays has bytes, objects,
+/// length, class and the id of one of them; of collections bytes, objects, fault, class and holder;
+/// of boxed values bytes, objects, class and holder.
 pub(crate) fn in_json(heap: &Heap<'_>, waste: &Waste, space: &mut Space) -> Value {
     space.open(SPACE_BYTES);
     let collections = rows(&waste.collections, space, |row, space| {

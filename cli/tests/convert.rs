@@ -1,5 +1,5 @@
-//! `hprof convert`: an Android dump becomes one of version 1.0.2. It is what Android's hprof-conv makes, byte by byte, but
-//! for arrays without elements, whose length hprof-conv forgets to change.
+//! `hprof convert`: an Android dump becomes one of version 1.0.2. It is what Android's hprof-conv
+//! makes, byte by byte, but for arrays without elements, whose length hprof-conv forgets to change.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,5 +1,5 @@
-//! Every command that reads a dump, on files that are none, are cut, or are made to exhaust memory: each ends with a message
-//! and an exit code, in little memory.
+//! Every command that reads a dump, on files that are none, are cut, or are made to exhaust memory:
+//! each ends with a message and an exit code, in little memory.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -18,7 +18,8 @@ use rustix::process::{kill_process, Pid, Signal};
 use sample::{bytes, instance, load_class, ClassDump, Sample};
 use tempfile::TempDir;
 
-/// Address space of the command: its budget is 256 MiB, and the tables built from that take no more than this.
+/// Address space of the command: its budget is 256 MiB, and the tables built from that take no more
+/// than this.
 const LIMIT_KIB: u32 = 1 << 20;
 
 /// The commands, with `FILE` for the dump and `OUT` for what is not there yet.
@@ -471,7 +472,8 @@ fn claims() -> [(&'static str, Vec<u8>); 9] {
     ]
 }
 
-/// Classes that are above each other and themselves, a class whose loader is of that class, and arrays that hold each other.
+/// Classes that are above each other and themselves, a class whose loader is of that class, and
+/// arrays that hold each other.
 fn loops() -> Vec<u8> {
     let mut sample = Sample::new();
     let classes = [(0x9000, 0x9008), (0x9008, 0x9000), (0x9010, 0x9010)];

@@ -407,7 +407,8 @@ fn a_path_over_a_weak_reference_says_so() {
     assert_eq!(root("0x3200"), "root of unknown kind)");
 }
 
-/// The dump with its heap in one record, whose length the writer has not come to write; without the last `cut` bytes.
+/// The dump with its heap in one record, whose length the writer has not come to write; without the
+/// last `cut` bytes.
 fn unfinished(dump: Dump, cut: usize) -> Vec<u8> {
     let bytes = dump.bytes();
     let (mut before, mut heap, mut at) = (bytes[..31].to_vec(), Vec::new(), 31);

@@ -16,8 +16,8 @@ use flate2::{write::GzEncoder, Compression};
 use sample::{bytes, frame, instance, load_class, record, root, string, trace, Sample};
 use tempfile::TempDir;
 
-/// Address space of the command: its budget is 256 MiB, and the tables built from that take no more than
-/// this.
+/// Address space of the command: its budget is 256 MiB, and the tables built from that take no more
+/// than this.
 const LIMIT_KIB: u32 = 1 << 20;
 
 /// Bytes of the longest name.
@@ -45,7 +45,8 @@ fn raw(records: Vec<sample::Record>) -> Vec<u8> {
     none.bytes().split_off(head)
 }
 
-/// Runs the command with little memory. It must end by itself, whatever it finds. Its output is discarded.
+/// Runs the command with little memory. It must end by itself, whatever it finds. Its output is
+/// discarded.
 fn run(arguments: &[&str], file: &Path) -> Output {
     let line = format!("ulimit -v {LIMIT_KIB}; exec \"$0\" \"$@\"");
     let output = Command::new("sh")

@@ -1,4 +1,5 @@
-//! `hprof sites` and `hprof flame` as users see them. Their expected output is in `profiles/`; `BLESS=1` rewrites it.
+//! `hprof sites` and `hprof flame` as users see them. Their expected output is in `profiles/`;
+//! `BLESS=1` rewrites it.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

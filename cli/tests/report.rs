@@ -1,4 +1,5 @@
-//! The page of `hprof report`: its size is bounded, it replaces no dump, and names cannot execute in it.
+//! The page of `hprof report`: its size is bounded, it replaces no dump, and names cannot execute
+//! in it.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

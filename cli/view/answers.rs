@@ -42,7 +42,8 @@ impl<'l, 'n> Answers<'l, 'n> {
         }
     }
 
-    /// The answer to a question; `None` if there is no such question. Errors: what was asked for is not there.
+    /// The answer to a question; `None` if there is no such question. Errors: what was asked for is
+    /// not there.
     pub(super) fn answer(&self, request: &Request) -> Option<Result<Value, Failure>> {
         let of = |name| request.get(name).unwrap_or_default();
         Some(match request.path.as_str() {

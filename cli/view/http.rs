@@ -1,7 +1,8 @@
-//! HTTP on loopback: reads a request in bounded memory and time, refuses what is not the page's own, and answers.
+//! HTTP on loopback: reads a request in bounded memory and time, refuses what is not the page's
+//! own, and answers.
 //!
-//! A page that knows the token is the one that the command has printed. The name of the host keeps out pages of others whose
-//! name was made to lead to this machine.
+//! A page that knows the token is the one that the command has printed. The name of the host keeps
+//! out pages of others whose name was made to lead to this machine.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -19,7 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Bytes of a refused request that are read so that its sender sees the answer.
 const DRAINED_BYTES_MAX: usize = 1 << 20;
 
-/// What is said beside each answer: nothing keeps it, frames it, guesses its type or tells its address.
+/// What is said beside each answer: nothing keeps it, frames it, guesses its type or tells its
+/// address.
 const HEADERS: &str = include_str!("headers.txt");
 
 /// Who may ask.
@@ -167,7 +169,8 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && std::hint::black_box(differ) == 0
 }
 
-/// The head of a request; `None` if it is too long. Errors: it did not come in time, or its sender has gone.
+/// The head of a request; `None` if it is too long. Errors: it did not come in time, or its sender
+/// has gone.
 fn read(stream: &mut TcpStream, until: Instant) -> io::Result<Option<Vec<u8>>> {
     let mut head = Vec::new();
     let mut room = [0; 4096];
