@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 
 /// Most lines of a file, not counting its tests.
 const MOST_LINES: usize = 500;
+
+/// Columns at which a comment ends, as code does.
+const MOST_COLUMNS: usize = 100;
 /// Names without meaning.
 const EMPTY_NAMES: [&str; 6] = ["util", "utils", "common", "misc", "helper", "manager"];
 /// Where unsafe code is allowed, in the file or in all below it; the compiler denies it elsewhere:
@@ -131,6 +134,22 @@ fn no_file_is_included_by_its_path() {
             "{}: make it a crate, as `sample` is",
             path.display()
         );
+    }
+}
+
+#[test]
+fn comments_end_at_100_columns() {
+    for path in all_files() {
+        for (number, line) in read(&root().join(&path)).lines().enumerate() {
+            let is_comment = line.trim_start().starts_with("//");
+            let cannot_break = line.contains("://") || line.split(' ').any(|word| word.len() > 80);
+            assert!(
+                !is_comment || cannot_break || line.chars().count() <= MOST_COLUMNS,
+                "{}:{}: a comment passes {MOST_COLUMNS} columns",
+                path.display(),
+                number + 1
+            );
+        }
     }
 }
 
