@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::object::{described, id};
-use super::top::Rows;
+use super::rows::Rows;
 use crate::frame;
 use crate::heap_file::Loaded;
 use crate::number::{counted, grouped};

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::object::{described, ObjectRow};
+use super::rows::{cut, Rows};
 use super::sites::SitesAnswer;
 use super::sizes_by::SizesBy;
 use super::threads::{print_rows, ThreadRow};
@@ -58,16 +59,7 @@ pub(crate) enum TopAnswer {
     Sites(SitesAnswer),
 }
 
-/// Rows, and what stands below them. Its fields are those of the JSON, in their order.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Rows<R> {
-    left_out: usize,
-    rows: Vec<R>,
-    sizes: SizesBy,
-    total_bytes: u64,
-}
-
-/// The same for objects.
+/// [`Rows`] of objects.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Objects {
     left_out: usize,
@@ -161,12 +153,6 @@ impl TopAnswer {
     }
 }
 
-/// Drops the rows after the first `most`, and counts them as left out.
-fn cut<R>(rows: &mut Vec<R>, left_out: &mut usize, most: usize) {
-    *left_out = left_out.saturating_add(rows.len().saturating_sub(most));
-    rows.truncate(most);
-}
-
 impl Objects {
     fn of(loaded: &Loaded<'_>, most: usize) -> Self {
         let (heap, retained) = (&loaded.heap, &loaded.retained);
@@ -245,26 +231,6 @@ fn write_objects(
 /// Reachable objects that are not among these many.
 fn left_out(retained: &Retained, listed: usize) -> usize {
     (retained.reachable() as usize).saturating_sub(listed)
-}
-
-impl<R> Rows<R> {
-    /// These rows of a heap that has `left_out` more.
-    pub(super) fn new(loaded: &Loaded<'_>, rows: Vec<R>, left_out: usize) -> Self {
-        Self {
-            left_out,
-            rows,
-            sizes: loaded.heap.sizes().into(),
-            total_bytes: loaded.retained.total_bytes(),
-        }
-    }
-}
-
-impl<R: for<'de> Deserialize<'de>> Rows<R> {
-    fn kept(json: Value, most: usize) -> Option<Self> {
-        let mut kept: Self = serde_json::from_value(json).ok()?;
-        cut(&mut kept.rows, &mut kept.left_out, most);
-        Some(kept)
-    }
 }
 
 impl Rows<GroupRow> {
