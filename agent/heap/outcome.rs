@@ -28,7 +28,7 @@ impl Outcome {
         let path = self.path.display();
         let done = match (&order.place, sent_what(&order.place)) {
             (Place::Leaks(_), _) => {
-                format!("added what keeps the memory, by hprof leaks, to {path}")
+                format!("appended the leak report to {path}")
             }
             (Place::Pipe(_), _) => format!("sent the heap dump to {path}"),
             (Place::Command(_), _) => {

@@ -192,7 +192,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "top",
         values: "N",
         default: "50",
-        help: "with `do=histo`: how many classes a sample tells, 0 for all; it has the others in one sum",
+        help: "with `do=histo`: number of classes listed per sample, 0 for all; the others are summed",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
             Ok(top @ 0..=MOST_TOP) => {

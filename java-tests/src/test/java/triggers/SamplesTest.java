@@ -131,7 +131,7 @@ class SamplesTest {
     void theCommandSaysWhatKeepsTheMemory(Jdk jdk) throws IOException {
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,on=every=1s,count=1,do=leaks=a.jsonl")
                 .run(Leaks.class, "listeners").ready()) {
-            String line = jvm.err.await(1, "an answer", it -> it.contains(" what keeps the memory, by hprof leaks, "), Jvm.LIMIT);
+            String line = jvm.err.await(1, "an answer", it -> it.contains("appended the leak report to "), Jvm.LIMIT);
             assertTrue(line.contains("to a.jsonl because of every=1s: "), line);
             JsonObject answer = samples(folder.resolve("a.jsonl"), 1).get(0);
             assertEquals(jvm.pid(), answer.get("pid").getAsLong());
