@@ -2,8 +2,8 @@
 # Measures on real JVMs: our dump beside the JVM's own (jcmd GC.heap_dump), what the agent costs until a dump is
 # asked for, what profiles cost, and what they cost beside the HPROF agent that JDK 8 still has. All sides run in turn, the dumps in
 # one process, several times; medians are shown, since machines are shared.
-# Prints Markdown; with --keep it also replaces the measured part of docs/benchmarks.md.
-# Usage: tools/bench.sh [--keep]
+# Prints Markdown; docs/benchmarks.md keeps the rows that carry a claim, and tools/pause-chart.sh draws them.
+# Usage: tools/bench.sh
 #   HEAP_MB=200                the heap that is dumped (docs/benchmarks.md: 1000)
 #   SHAPE='20 15 25 40'        percent of it that is small objects, maps, strings, large arrays
 #   ORDER=sequential           objects refer to each other in the order in which they lie in memory, or 'shuffled' or 'random';
@@ -12,7 +12,7 @@
 #   THREADS=2000 VIRTUAL=100000    threads that come and go in the runs without a dump (there: 20000 and 1000000; with
 #                                  few of them the time is that of the JIT compiler, and the ratio too kind)
 #   ENTRIES=4000000  WORKS='G1:replace:1 ...'    entries of the map, and the applications that work (collector, work, threads)
-#   PARTS='dumps working analysis runs profiles sampled classic'   what to measure; with --keep each part replaces its own results. The last
+#   PARTS='dumps working analysis runs profiles sampled classic'   what to measure. The last
 #                              needs the HPROF agent that a JDK 8 has; without it that part is left out, or refused if asked for
 #   PROFILES='heap=sites ...'  the options whose costs are measured
 #   SAMPLED_JVMS=12            JVMs without and with `heap=sites`, in turn: few of them show nothing but noise
@@ -38,7 +38,6 @@ parts=${PARTS:-dumps working analysis runs profiles sampled classic}
 profiles=${PROFILES:-heap=sites heap=sites,sampling=0 cpu=samples cpu=times monitor=y}
 sampled_jvms=${SAMPLED_JVMS:-12}
 sampled_pairs=${SAMPLED_PAIRS:-300}
-keep=${1:-}
 load=$(cut -d" " -f1 /proc/loadavg)
 settings="-Xmx$((heap_mb * 3))m -XX:+UseG1GC"
 small_settings='-Xmx512m -XX:+UseG1GC'
@@ -833,28 +832,6 @@ report_classic() {
     echo
 }
 
-# keep_part PART FILE: puts the results into their place in the page.
-keep_part() {
-    awk -v part="$1" -v file="$2" '
-        $0 == "<!-- end " part " -->" { skipping = 0 }
-        !skipping { print }
-        $0 == "<!-- begin " part " -->" {
-            skipping = 1
-            print ""
-            while ((getline line < file) > 0) print line
-            print ""
-        }' "$page" >"$work/page.md"
-    cat "$work/page.md" >"$page"
-}
-
-page=$root/docs/benchmarks.md
 for part in dumps working analysis runs profiles sampled classic; do
-    measures $part || continue
-    report_$part >"$work/report.md"
-    cat "$work/report.md"
-    [ "$keep" != --keep ] || keep_part $part "$work/report.md"
+    if measures $part; then report_$part; fi
 done
-if [ "$keep" = --keep ]; then
-    "$root/tools/pause-chart.sh"
-    say "kept in docs/benchmarks.md, and drawn in docs/pause.svg"
-fi

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Draws docs/pause.svg from the first tables of docs/benchmarks.md: our pause beside that of the JVM's own dump.
+# Draws docs/pause.svg from the first table of docs/benchmarks.md: our pause beside that of the JVM's own dump.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -7,10 +7,8 @@ cd "$(dirname "$0")/.."
 awk '
 BEGIN { FS = " *[|] *"; height = 62 }
 /^### Objects linked in shuffled/ { exit }
-/^Java [0-9]+: .*GB live/ { java = $1; sub(/^Java /, "", java); sub(/:.*/, "", java); live = $1
-    sub(/^[^:]*: /, "", live); sub(/ GB live.*/, "", live) }
-$2 == "RAM" && $3 == "hprof-rs" { javas[++rows] = java; ours[rows] = $4 }
-$2 == "RAM" && $3 == "`jcmd -all`" { theirs[rows] = $4; if ($4 > most) most = $4 }
+match($0, /[0-9.]+ GB live/) { live = substr($0, RSTART, RLENGTH - 8) }
+$2 ~ /^[0-9]+$/ { javas[++rows] = $2; ours[rows] = $3; theirs[rows] = $4; if ($4 > most) most = $4 }
 function bar(y, class, name, millis,    width) {
     width = millis * factor
     if (width < 2) width = 2
