@@ -10,7 +10,7 @@ use crate::attach::{Answer, Jvm};
 use crate::library::Library;
 use crate::outcome::Failure;
 
-/// What the agent is asked for.
+/// A request, ready to be sent.
 #[derive(Debug)]
 pub(crate) struct AgentRequest<'j> {
     jvm: &'j Jvm,
@@ -76,7 +76,7 @@ impl Reply {
         self.answer.is_refused()
     }
 
-    /// How many milliseconds the application paused; `None` if the agent has not said so.
+    /// How many milliseconds the application paused; `None` if the agent has not reported it.
     pub(crate) fn pause_ms(&self) -> Option<u64> {
         match self.outcome? {
             Outcome::Made { pause_ms, .. } => Some(pause_ms),

@@ -1,5 +1,5 @@
-//! What an agent sends to this command: a socket in the JVM's folder for temporary files, and what
-//! comes through it.
+//! Receives what an agent sends to this command: a socket in the JVM's folder for temporary files,
+//! and the bytes that come through it.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -23,13 +23,13 @@ use crate::leftover::Leftover;
 use crate::outcome::Failure;
 use crate::spinner::spinner;
 
-/// Time between two looks for a connection, or whether there will be more bytes.
+/// Time between two checks for a connection, or for the end of the bytes.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Bytes read from the agent at once.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// What the last record of a whole stream is: its tag, no time, no bytes.
+/// The last record of a whole stream: its tag, no time, no bytes.
 pub(crate) const END: [u8; RECORD_HEADER_BYTES] = [record::HEAP_DUMP_END, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /// Permissions that nobody gets: only the JVM's user may connect.
@@ -57,7 +57,7 @@ impl Place {
         })
     }
 
-    /// It belongs to this user and group from its beginning: whoever may write to the folder could
+    /// It belongs to this user and group from its beginning: a user with rights to the folder could
     /// exchange it later.
     fn made(folder: &OwnedFd, name: String, owner: (u32, u32)) -> rustix::io::Result<Self> {
         // This is an error if the name is there already, whatever has it.
@@ -112,8 +112,8 @@ impl Incoming {
         self.bytes.store(0, Ordering::Relaxed);
     }
 
-    /// Has the JVM load the agent, and tells the user how many bytes are `done` until the agent has
-    /// answered in `said`. After that nobody connects.
+    /// Makes the JVM load the agent, and shows the user how many bytes are `done` until the agent
+    /// has answered in `said`. After that nobody connects.
     pub(crate) fn load(
         &self,
         jvm: &Jvm,

@@ -48,7 +48,7 @@ impl AnswerFile {
         (messages(&text), text.lines().rev().find_map(Outcome::parse))
     }
 
-    /// What is there from this byte on.
+    /// The text from this byte on.
     fn text(&self, from: u64) -> String {
         let mut bytes = vec![0; BYTES_MAX];
         let mut count = 0;

@@ -1,5 +1,5 @@
-//! What this command does in folders of a JVM is done as the JVM's user. Root's own rights would
-//! serve whoever may write there: by a link, or another file with the name.
+//! Acts in the folders of a JVM as the JVM's user. Root's own rights would serve anybody who may
+//! write there: by a link, or another file with the name.
 
 use std::thread;
 
@@ -45,7 +45,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-    /// Of these only root can become another, and nobody else runs this test.
+    /// Only root can become another user, and nobody else runs this test.
     #[test]
     fn root_lends_nothing() {
         if !geteuid().is_root() {

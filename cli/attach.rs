@@ -172,7 +172,7 @@ impl Jvm {
         })
     }
 
-    /// As [`Jvm::load`], but an answer is only waited for as long as `waiting` says so.
+    /// As [`Jvm::load`], but waits for an answer only as long as `waiting` returns true.
     pub(crate) fn load_while(
         &self,
         library: &Path,
@@ -198,7 +198,7 @@ impl Jvm {
         })
     }
 
-    /// As [`Jvm::ask`], but an answer is only waited for as long as `waiting` says so.
+    /// As [`Jvm::ask`], but waits for an answer only as long as `waiting` returns true.
     fn ask_while(
         &self,
         words: [&[u8]; 4],
@@ -240,8 +240,7 @@ impl Jvm {
         Some(AnswerFile::new(made))
     }
 
-    /// What the agent answers at the end, where a thread of its own obeys. Otherwise like
-    /// [`Jvm::load_while`].
+    /// The agent's final answer, if a thread of its own obeys. Otherwise like [`Jvm::load_while`].
     pub(crate) fn last_word(
         &self,
         first: Answer,
@@ -339,7 +338,7 @@ impl Jvm {
     }
 
     /// Creates the file that makes a SIGQUIT mean "listen": in the folder for temporary files, or
-    /// if that is not writable, in the JVM's working folder, where HotSpot looks, too.
+    /// if that is not writable, in the JVM's working folder, where HotSpot searches, too.
     fn trigger(&self, folder: &OwnedFd) -> Result<MadeFile, String> {
         let name = format!(".attach_pid{}", self.own_pid);
         let first = match MadeFile::new(folder, &name, self.owner) {
@@ -397,7 +396,7 @@ fn read_all(
     }
 }
 
-/// The first line says whether the command was executed, the next what the agent returned:
+/// The first line is whether the command was executed, the next the agent's return code:
 /// `return code: 0`, on Java 8 just the number.
 fn answer(text: &str) -> Answer {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));

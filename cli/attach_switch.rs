@@ -1,5 +1,5 @@
-//! Whether a JVM lets nobody attach (`-XX:+DisableAttachMechanism`): a SIGQUIT would have it print
-//! all stacks.
+//! Detects a JVM that lets nobody attach (`-XX:+DisableAttachMechanism`): a SIGQUIT would make it
+//! print all stacks.
 
 use std::fs::File;
 use std::io::Read;

@@ -10,13 +10,13 @@ use crate::answer::object::described;
 /// Levels of the tree.
 const DEPTH_MAX: usize = 24;
 
-/// A path grew by the growth of the heap divided by this, or it is not told.
+/// A path is listed if it grew by at least the growth of the heap divided by this.
 const GROWN_SHARE: u64 = 100;
 
 /// Nodes of the tree.
 const NODES_MAX: usize = 4_000;
 
-/// A node has at least the bytes of the heap divided by this; what is smaller is not told apart.
+/// A node has at least the bytes of the heap divided by this; smaller ones are not separated.
 const SHARE: u64 = 1_000;
 
 /// Objects of one class, and what they keep alive.
@@ -88,7 +88,7 @@ impl ClassPaths {
     }
 
     /// The paths that grew by a hundredth of the heap's growth or more, those that grew most first.
-    /// Each ends where the growth spreads, or where it is no more told apart.
+    /// Each ends where the growth spreads, or where nodes are no longer separated.
     pub(crate) fn grown_since(&self, before: &Self) -> Vec<GrownPath> {
         let grown_bytes = self.bytes.saturating_sub(before.bytes);
         self.grown_by(before, grown_bytes / GROWN_SHARE)

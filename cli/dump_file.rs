@@ -74,7 +74,7 @@ impl DumpFile {
         Self::with(path, held, &facts).map_err(|fault| Failure::reading(path, fault))
     }
 
-    /// What a JVM has sent, under this name.
+    /// The bytes that a JVM has sent, under this name.
     pub(crate) fn of_jvm(
         name: &Path,
         sent: File,

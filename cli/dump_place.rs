@@ -23,11 +23,11 @@ pub(crate) struct DumpPlace {
 /// How a file of the JVM is seen from here.
 #[derive(Debug)]
 enum Seen {
-    /// By the same path.
+    /// The same path.
     Here,
-    /// By another path.
+    /// Another path.
     At(PathBuf),
-    /// By none: a link of the container's, with the meaning that it has here, would lead elsewhere.
+    /// No path: a link of the container's, with the meaning that it has here, would lead elsewhere.
     No,
 }
 

@@ -77,8 +77,8 @@ fn start(incoming: &Arc<Incoming>, place: &Place, jvm: &Jvm) -> io::Result<Passi
     Ok(passing)
 }
 
-/// Whether all that was sent is passed on, and was whole. Errors: those of the output, also that it
-/// takes nothing for so long.
+/// Whether everything was passed on, and was whole. Errors: those of the output, also that it takes
+/// nothing for longer than `limit`.
 fn wait(incoming: &Incoming, passing: &Passing, limit: Duration) -> io::Result<bool> {
     let (mut bytes, mut since) = (0, Instant::now());
     loop {
@@ -121,7 +121,7 @@ mod tests {
     use crate::agent_stream::tests::sent;
     use crate::agent_stream::END;
 
-    /// What is passed on of these connections, one after the other, and whether it is whole.
+    /// The bytes passed on from these connections, one after the other, and whether they are whole.
     fn passed(tries: &[&[u8]]) -> (Vec<u8>, bool) {
         let (incoming, this) = (Incoming::default(), rustix::process::getpid());
         let mut out = Vec::new();

@@ -99,12 +99,12 @@ impl From<io::Error> for Fault {
     }
 }
 
-/// What is written.
+/// The result of an export.
 struct Export<'h, 'p> {
     heap: &'h Heap<'p>,
     retained: &'h Retained,
     file: &'h DumpFile,
-    /// What the column `dump` says.
+    /// The value of the column `dump`.
     name: String,
     /// The rule for references.
     rule: &'static str,
@@ -121,7 +121,7 @@ impl Export<'_, '_> {
     }
 }
 
-/// The file's name without what tells its form.
+/// The file's name without the endings that name its form.
 fn dump_name(file: &str) -> String {
     let name = file.strip_suffix(".gz").unwrap_or(file);
     name.strip_suffix(".hprof").unwrap_or(name).to_owned()

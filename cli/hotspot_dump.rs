@@ -22,7 +22,7 @@ use crate::plain::plain;
 /// How every gzip file begins.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Has HotSpot write the dump, which stops the application meanwhile.
+/// Makes HotSpot write the dump, which stops the application meanwhile.
 ///
 /// The file gets its name when it is whole, and replaces none.
 pub(crate) fn make(jvm: &Jvm, place: &DumpPlace, waiting: impl FnMut()) -> Result<(), Failure> {

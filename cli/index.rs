@@ -211,9 +211,9 @@ fn version() -> Value {
     Value::from(format!("2 {}", env!("CARGO_PKG_VERSION")))
 }
 
-/// What tells this dump from others: length, times of the last change, and a hash of both ends.
-/// Nobody but the system sets the second time, so a dump that was changed in place is another one.
-/// `None` for anything but a file of some size.
+/// The identity of a dump: length, times of the last change, and a hash of both ends. Nobody but
+/// the system sets the second time, so a dump that was changed in place is another one. `None` for
+/// anything but a file of some size.
 fn identity(dump: &Path) -> io::Result<Option<Value>> {
     let is_large = |facts: &Metadata| facts.is_file() && facts.len() >= LEAST_DUMP_BYTES;
     // Only to open a pipe would take from what it holds.

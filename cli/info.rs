@@ -18,7 +18,7 @@ use crate::outcome::{Failure, Verdict};
 use crate::plain::{plain, shown};
 use crate::table::{Side, Table};
 
-/// In files up to this size the names of threads are always looked up, which takes up to three more
+/// In files up to this size the names of threads are always read, which takes up to three more
 /// passes.
 const NAMES_BYTES: u64 = 1 << 30;
 
@@ -192,7 +192,7 @@ fn print_head(summary: &Summary, file: &DumpFile, to: &mut dyn Write) -> io::Res
     print_facts(summary.strings.facts(), to)
 }
 
-/// What the dump tells of its JVM.
+/// The dump's facts about its JVM.
 fn print_facts(facts: &JvmFacts, to: &mut dyn Write) -> io::Result<()> {
     if facts.is_empty() {
         return Ok(());

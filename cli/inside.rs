@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{fstat, openat, openat2, stat, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::{Errno, Result};
 
-/// Flags for opening a folder in which paths are looked up.
+/// Flags for opening a folder in which paths are resolved.
 pub(crate) const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// A process's root folder, held open. No link below it leads out of it.

@@ -1,5 +1,5 @@
-//! The options of a JVM, from all places where HotSpot (`arguments.cpp`) and the launcher
-//! (`java.c`, `args.c`) look, in the order in which they take effect.
+//! The options of a JVM, from all places that HotSpot (`arguments.cpp`) and the launcher (`java.c`,
+//! `args.c`) read, in the order in which they take effect.
 
 use std::path::Path;
 

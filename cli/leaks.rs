@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// What an index has; `None` if it does not have it.
+    /// An index's answer; `None` if it has none.
     fn kept(&self, index: &Index) -> Option<LeaksAnswer> {
         let answer = index.answer(LEAKS, &self.graph)?;
         serde_json::from_value(answer.clone()).ok()

@@ -22,8 +22,8 @@ pub(crate) fn process_named(file: &Path) -> Option<i32> {
     (!file.exists()).then_some(pid)
 }
 
-/// Has the JVM of this process send its objects, and keeps them in memory: a file without a place
-/// on a disk, and how many milliseconds the application paused, if the agent has said so.
+/// Makes the JVM of this process send its objects, and keeps them in memory: a file without a place
+/// on a disk, and how many milliseconds the application paused, if the agent has reported it.
 ///
 /// Errors: there is no such JVM, it cannot be forked, or what it sent is not whole.
 pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u64>), Failure> {
@@ -115,7 +115,7 @@ impl<'m> Limit<'m> {
     }
 }
 
-/// What is kept of a connection, up to a limit.
+/// The kept bytes of a connection, up to a limit.
 struct Kept<'k, 'm> {
     to: &'k mut File,
     bytes: u64,
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(process_named(&file), None);
     }
 
-    /// What is kept of these connections, one after the other.
+    /// The kept bytes of these connections, one after the other.
     fn kept(tries: &[&[u8]]) -> Option<Vec<u8>> {
         let (incoming, this) = (Incoming::default(), rustix::process::getpid());
         let mut file = tempfile::tempfile().unwrap();

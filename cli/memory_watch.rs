@@ -13,9 +13,9 @@ use headroom::{group_dies_as_one, MemoryLeft};
 use crate::leftover::remove_all;
 use crate::outcome::Failure;
 
-/// Time between two looks at the memory that is left. A look reads a few small files.
+/// Time between two checks of the memory that is left. A check reads a few small files.
 const LOOK: Duration = Duration::from_millis(20);
-/// What this command may take between two looks, beside the reserve that stays free.
+/// Bytes that this command may take between two checks, beside the reserve that stays free.
 const TAKEN_BYTES: u64 = 64 << 20;
 /// Kills this process before all others, if one must be killed for memory.
 const FIRST_TO_DIE: &str = "1000";

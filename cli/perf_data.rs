@@ -1,5 +1,5 @@
-//! What a HotSpot tells of itself in a file for its user's tools (`perfMemory.hpp`): whether
-//! commands can attach.
+//! HotSpot's facts about itself in a file for its user's tools (`perfMemory.hpp`): whether commands
+//! can attach.
 
 use std::fs::File;
 use std::io::Read;
@@ -18,13 +18,13 @@ const ORDER_OFFSET: usize = 4;
 const FIRST_OFFSET: usize = 24;
 /// Offset of the number of entries.
 const COUNT_OFFSET: usize = 28;
-/// What the JVM can do, one digit each; the first is attach.
+/// The JVM's abilities, one digit each; the first is attach.
 const CAPABILITIES: &[u8] = b"sun.rt.jvmCapabilities\0";
 /// Longer files are not HotSpot's.
 const BYTES_MAX: u64 = 4 << 20;
 
 /// Whether the JVM with this process id in its container lets others attach; `None` if it does not
-/// tell.
+/// publish that.
 ///
 /// `maps` is its map, where that is known: a file that the JVM has not mapped is left from another
 /// one.

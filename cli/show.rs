@@ -97,7 +97,7 @@ pub(crate) fn answer(
     Ok(show_json::of(&page, object, &facts))
 }
 
-/// What may be told of an object beside its references.
+/// The facts about an object beside its references that may be shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shown {
     /// Nothing: a running JVM has sent no values.
@@ -112,7 +112,7 @@ pub(crate) enum Shown {
 /// What was read from the file about an object.
 struct Facts {
     contents: Option<Contents>,
-    /// Of a string, if it may be seen.
+    /// The text of a string, if it may be shown.
     text: Option<String>,
     referrers: Vec<u32>,
 }

@@ -23,7 +23,7 @@ impl SiteSource {
         }
     }
 
-    /// What is missing if this source has no sites.
+    /// The missing part if this source has no sites.
     fn missing(self, found: &Allocations) -> &'static str {
         match self {
             Self::Sites => "none were recorded",

@@ -28,7 +28,7 @@ pub(crate) fn write(
     write_with_mode(path, input, 0o666, content)
 }
 
-/// As [`write`]; a new file is its owner's alone, as it tells of a heap.
+/// As [`write`]; a new file is its owner's alone, as it describes a heap.
 pub(crate) fn write_private(
     path: &Path,
     input: &DumpFile,

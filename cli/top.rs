@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// What an index has; `None` if it has too few rows.
+    /// An index's answer; `None` if it has too few rows.
     fn kept(&self, index: &Index) -> Option<TopAnswer> {
         let has_rows = (1..=index::ROWS).contains(&self.top);
         let answer = index

@@ -30,7 +30,7 @@ use answers::Answers;
 use http::{Answer, Door, Request, Status};
 use waiting::Waiting;
 
-/// Time between two looks whether Ctrl-C was pressed.
+/// Time between two checks whether Ctrl-C was pressed.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Most requests that are answered one after the other. A browser makes six at once.

@@ -15,7 +15,7 @@ use crate::table::{Side, Table};
 /// The classes with objects, largest first. Its fields are those of the JSON, in their order.
 #[derive(Debug, Serialize)]
 pub(crate) struct HistoAnswer {
-    /// Of all objects.
+    /// The sums over all objects.
     bytes: u64,
     classes: Vec<ClassRow>,
     damaged: u64,

@@ -42,7 +42,7 @@ struct SuspectAnswer {
     accumulation: Option<Point>,
     allocated: Vec<Allocated>,
     class: String,
-    /// What the accumulation point holds, or the suspect if there is none.
+    /// The classes that the accumulation point holds, or the suspect if there is none.
     holds: Vec<Held>,
     /// `None` for a class.
     id: Option<String>,

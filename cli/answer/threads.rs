@@ -138,11 +138,11 @@ fn print_locals(locals: &[LocalAnswer], to: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What a thread keeps alive.
+/// The bytes that a thread keeps alive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ThreadRow {
     class: String,
-    /// Of the retained bytes, those that its frames lead to at once.
+    /// The part of the retained bytes that its frames lead to directly.
     frames: u64,
     id: String,
     objects: u64,
@@ -247,7 +247,7 @@ impl<'s> Thread<'s> {
         })
     }
 
-    /// Of the bytes that the thread retains, those that its frames lead to at once.
+    /// The part of the thread's retained bytes that its frames lead to directly.
     fn frames_bytes(&self, retained: &Retained) -> u64 {
         let mut held: Vec<u32> = self.locals.iter().map(|local| local.object).collect();
         held.sort_unstable();

@@ -19,7 +19,7 @@ use crate::number::{counted, grouped};
 use crate::outcome::Failure;
 use crate::table::{Side, Table};
 
-/// What is listed.
+/// The kind of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum By {
     /// Single objects, dominated ones after their dominators
@@ -78,7 +78,7 @@ pub(crate) struct GroupRow {
     shallow: u64,
 }
 
-/// What they have in common, with its name.
+/// The common property, with its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Group {
@@ -292,7 +292,7 @@ impl Group {
     }
 }
 
-/// What a row is called.
+/// The title of the rows' column.
 fn title(by: By) -> &'static str {
     match by {
         By::Package => "package",

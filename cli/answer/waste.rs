@@ -13,7 +13,7 @@ use crate::table::{Cell, Side, Table};
 /// Bytes of a text that are printed.
 const TEXT_BYTES: usize = 200;
 
-/// What is wasted, by kind, most bytes first.
+/// The wasted bytes, by kind, most bytes first.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct WasteAnswer {
     arrays: CopiesAnswer,
@@ -58,7 +58,7 @@ struct CopiesRow {
     length: u32,
     lost_bytes: u64,
     objects: u64,
-    /// Of a string, if it may be seen.
+    /// The text of a string, if it may be shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
 }
@@ -271,7 +271,7 @@ impl CopiesAnswer {
     }
 }
 
-/// What is wrong with a collection, in a word or two.
+/// The kind of a collection's waste, in a word or two.
 pub(crate) fn fault(filling: Filling) -> &'static str {
     match filling {
         Filling::Empty => "empty",

@@ -21,7 +21,7 @@ struct Site {
     frames: Vec<String>,
 }
 
-/// What a site keeps alive.
+/// The bytes that a site keeps alive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Kept {
     objects: f64,

@@ -71,7 +71,7 @@ impl Export<'_, '_> {
             writing = tables.take(rows);
             match &writing {
                 Ok(()) => Ok(()),
-                // Ends the pass; what went wrong is told below.
+                // Ends the pass; the fault itself is reported below.
                 Err(fault) => Err(GraphError::from(io::Error::from(fault.kind()))),
             }
         });

@@ -18,7 +18,7 @@ use parquet::schema::types::{ColumnPath, Type};
 /// Who writes these files.
 pub(super) const CREATED_BY: &str = concat!("hprof ", env!("CARGO_PKG_VERSION"));
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Numbers of 32 bits without a sign.

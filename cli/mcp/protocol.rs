@@ -22,7 +22,7 @@ const INVALID_REQUEST: i32 = -32600;
 const METHOD_NOT_FOUND: i32 = -32601;
 const INVALID_PARAMS: i32 = -32602;
 
-/// What a server can do.
+/// The services of a server.
 pub(crate) trait Tools {
     /// For the model, how to use the tools.
     fn instructions(&self) -> &str;
@@ -181,7 +181,7 @@ fn cut(name: &str) -> String {
 mod tests {
     use super::*;
 
-    /// One tool that says what it was given.
+    /// A tool that repeats its arguments.
     struct Echo;
 
     impl Tools for Echo {

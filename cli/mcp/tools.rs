@@ -33,10 +33,10 @@ use crate::plain::plain;
 use crate::show::{self, Shown};
 use crate::waste;
 
-/// The tools, and what a model is told of them.
+/// The tools, and their descriptions for a model.
 const LIST: &str = include_str!("tools.json");
 
-/// What a model is told first.
+/// The first instructions for a model.
 const INSTRUCTIONS: &str = include_str!("instructions.txt");
 
 /// Objects listed for one frame of a thread.
@@ -212,7 +212,8 @@ impl<'a> HeapTools<'a> {
         Ok(Growth::of(before, after).in_json(20))
     }
 
-    /// Has this command make a dump, whose words would else get into the protocol.
+    /// Makes this command dump in a process of its own: its lines would otherwise get into the
+    /// protocol.
     fn dump(&mut self) -> Result<Value, Failure> {
         let (Source::Jvm(pid), Some(folder)) = (&self.source, &self.arguments.allow_dump) else {
             return Err(Failure::Input("there is no tool dump".to_owned()));

@@ -18,7 +18,7 @@ const PATHS_BYTES: u64 = 30_000;
 const ROW_BYTES: u64 = 50;
 const STEP_BYTES: u64 = 6;
 
-/// What is kept of the earlier heap.
+/// The kept facts about the earlier heap.
 #[derive(Debug)]
 pub(crate) struct Earlier {
     file: String,

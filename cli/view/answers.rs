@@ -1,4 +1,4 @@
-//! What the page asks: objects, paths, the dominator tree and names of classes, as JSON.
+//! The page's requests: objects, paths, the dominator tree and names of classes, as JSON.
 
 use std::cell::OnceCell;
 
@@ -12,7 +12,7 @@ use crate::outcome::Failure;
 use crate::path;
 use crate::show::{self, Shown};
 
-/// Rows of a list if the page does not say how many.
+/// Rows of a list if the page gives no number.
 const ROWS: usize = 50;
 
 /// Most rows of a list.
@@ -21,7 +21,7 @@ const ROWS_MAX: usize = 2000;
 /// Most classes that a search lists.
 const CLASSES_MAX: usize = 100;
 
-/// A heap and what may be told of it.
+/// A heap and the parts of it that may be shown.
 #[derive(Debug)]
 pub(super) struct Answers<'l, 'n> {
     loaded: &'l Loaded<'n>,

@@ -20,8 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Bytes of a refused request that are read so that its sender sees the answer.
 const DRAINED_BYTES_MAX: usize = 1 << 20;
 
-/// What is said beside each answer: nothing keeps it, frames it, guesses its type or tells its
-/// address.
+/// Headers of each answer: nothing keeps it, frames it, guesses its type or reveals its address.
 const HEADERS: &str = include_str!("headers.txt");
 
 /// Who may ask.
@@ -88,7 +87,7 @@ impl Door {
         format!("http://127.0.0.1:{}/{}/", self.port, self.token)
     }
 
-    /// Reads a request; `None` if it was refused, and has been told so, or never came.
+    /// Reads a request; `None` if it was refused, with an answer, or never came.
     pub(super) fn admit(&self, stream: &mut TcpStream) -> Option<Request> {
         self.admit_until(stream, Instant::now() + PATIENCE)
     }
@@ -109,7 +108,7 @@ impl Door {
         };
         send_until(stream, &answer, until).ok()?;
         stream.shutdown(Shutdown::Write).ok()?;
-        // What is not read would make the system take the answer back.
+        // An unread rest would make the system take the answer back.
         let (mut room, mut drained) = ([0; 4096], 0);
         while drained < DRAINED_BYTES_MAX {
             match read_some(stream, &mut room, until).ok()? {
@@ -120,7 +119,7 @@ impl Door {
         None
     }
 
-    /// What the head of a request asks for, if it may.
+    /// The request in a head, if it is allowed.
     fn judge(&self, head: &[u8]) -> Result<Request, Status> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
         let mut parsed = httparse::Request::new(&mut headers);
@@ -162,7 +161,7 @@ impl Door {
     }
 }
 
-/// Whether the two are the same, in a time that does not tell how far they are.
+/// Whether the two are the same, in a time that does not reveal how far they are.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     let pairs = one.iter().zip(other);
     let differ = pairs.fold(0, |differ, (one, other)| differ | (one ^ other));
@@ -214,7 +213,7 @@ fn write_all(stream: &mut TcpStream, mut bytes: &[u8], until: Instant) -> io::Re
     Ok(())
 }
 
-/// Sends an answer. Errors: whoever asked has gone, or does not take it in time.
+/// Sends an answer. Errors: the client has gone, or does not take it in time.
 pub(super) fn send(stream: &mut TcpStream, answer: &Answer) -> io::Result<()> {
     send_until(stream, answer, Instant::now() + PATIENCE)
 }

@@ -1,5 +1,5 @@
-//! Who has connected and not shown the token yet. When there are too many, the one that has waited
-//! longest goes: whoever knows the token shows it at once.
+//! Clients that have connected and not shown the token yet. When there are too many, the one that
+//! has waited longest goes: a client with the token shows it at once.
 
 use std::collections::VecDeque;
 use std::io;
