@@ -72,7 +72,7 @@ pub(super) const ROWS: &[Row] = &[
         },
     },
     // Most live sampled objects to remember; beyond that, every second one is dropped and the
-    // others count twice. For tests: the default is enough for a heap of any size.
+    // others count twice. Tests set it.
     Row {
         name: "maxlive",
         values: "N",
