@@ -150,8 +150,9 @@ fn dump_alone(
             }
             let is_told = options.verbose || outcome.cut_arrays + outcome.unread_stacks > 0;
             let line = outcome.end_line(order, started.elapsed());
-            say_if(is_told, &line);
+            // Before the message: a client may take the last line for it.
             tell_client(&outcome.for_programs().to_string());
+            say_if(is_told, &line);
             *last_child = child.and_then(Child::end_alone);
             Some(outcome.path)
         }
@@ -161,10 +162,10 @@ fn dump_alone(
             None
         }
         Err(error) => {
-            say(&format!("no dump: {error}"));
             if let Some(why) = error.refusal() {
                 tell_client(&answer::Outcome::Refused(why).to_string());
             }
+            say(&format!("no dump: {error}"));
             None
         }
     }

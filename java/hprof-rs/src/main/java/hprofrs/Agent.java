@@ -51,10 +51,10 @@ final class Agent {
 
     private static native int obey(byte[] options);
 
-    /** The lines of the answer, without the agent's name before them. */
+    /** The messages in the answer, without the agent's name. Lines that begin with {@code =} are for other programs. */
     private static List<String> linesOf(Path answer) throws IOException {
         String text = new String(Files.readAllBytes(answer), StandardCharsets.UTF_8);
-        return Stream.of(text.split("\n")).map(line -> line.replaceFirst("^hprof-rs: ", ""))
-                .filter(line -> !line.isEmpty()).collect(Collectors.toList());
+        return Stream.of(text.split("\n")).filter(line -> !line.startsWith("= "))
+                .map(line -> line.replaceFirst("^hprof-rs: ", "")).filter(line -> !line.isEmpty()).collect(Collectors.toList());
     }
 }
