@@ -34,7 +34,7 @@ pub enum Outcome {
 /// Why a dump was not made, where the client knows another way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Only HotSpot's own dumper could make it, and would stop the application.
+    /// There is no fork, at least not now, and HotSpot's own dumper would stop the application.
     WouldStop,
     /// Only a forked copy could make it, and there is none of this heap.
     NotForked,
