@@ -23,9 +23,10 @@ unpack() {
     done
 }
 
-# A script, because rustc looks for its libraries in the system's folders only.
+# Scripts, because both search for their libraries in the system's folders only.
 rustc=$home/rustc
-if ! "$rustc" --version >/dev/null 2>&1; then
+rustdoc=$home/rustdoc
+if ! "$rustc" --version >/dev/null 2>&1 || ! "$rustdoc" --version >/dev/null 2>&1; then
     if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
         echo "minimum-rust: left out: without apt there is no Rust $minimum to be had"
         exit
@@ -39,9 +40,11 @@ if ! "$rustc" --version >/dev/null 2>&1; then
     rm -rf "$home"
     mkdir -p "$home"
     unpack "$package"
-    printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' \
-        "$(dirname "$(find "$home" -name 'librustc_driver-*.so')")" "$home/usr/bin/rustc" >"$rustc"
-    chmod +x "$rustc"
+    libraries=$(dirname "$(find "$home" -name 'librustc_driver-*.so')")
+    for tool in "$rustc" "$rustdoc"; do
+        printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$libraries" "$home/usr/bin/$(basename "$tool")" >"$tool"
+        chmod +x "$tool"
+    done
 fi
 "$rustc" --version
-RUSTC=$rustc exec cargo "$@" --target-dir "$home/build"
+RUSTC=$rustc RUSTDOC=$rustdoc exec cargo "$@" --target-dir "$home/build"
