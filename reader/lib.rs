@@ -43,6 +43,7 @@ mod stacks;
 mod stream;
 mod strings;
 mod summary;
+mod tee;
 mod text;
 mod thread_names;
 
@@ -77,5 +78,6 @@ pub use stacks::{StackFrame, Stacks};
 pub use stream::Source;
 pub use strings::StringTable;
 pub use summary::{summarize, Summary, ThreadSummary};
+pub use tee::Tee;
 pub use text::{TextEvent, TextReader};
 pub use thread_names::{thread_names, thread_names_at};

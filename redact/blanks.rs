@@ -1,43 +1,21 @@
 //! Copies the bytes that a reader reads, and replaces those in some ranges.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::ops::Range;
-use std::rc::Rc;
 
-/// Bytes that were read and not yet copied.
-#[derive(Debug, Default)]
-struct Held {
-    bytes: VecDeque<u8>,
-    /// Offset of the first of these bytes.
-    offset: u64,
-}
-
-/// Passes a file on to a reader, and keeps the bytes for the copy.
-#[derive(Debug)]
-struct Listening<R> {
-    from: R,
-    held: Rc<RefCell<Held>>,
-}
-
-impl<R: Read> Read for Listening<R> {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let count = self.from.read(to)?;
-        let read = to.get(..count).unwrap_or_default();
-        self.held.borrow_mut().bytes.extend(read);
-        Ok(count)
-    }
-}
+use reader::Tee;
 
 /// A range of the file, and the byte that replaces its contents in the copy.
 type Blank = (Range<u64>, u8);
 
 /// The copy.
 pub(crate) struct Blanks<'o> {
-    held: Rc<RefCell<Held>>,
+    held: Tee,
     /// The remaining ranges, ascending.
     blanks: VecDeque<Blank>,
+    /// The bytes that are copied at once; kept for its memory.
+    bytes: Vec<u8>,
     out: &'o mut dyn Write,
 }
 
@@ -47,13 +25,14 @@ impl<'o> Blanks<'o> {
         from: Box<dyn Read + 'r>,
         out: &'o mut dyn Write,
     ) -> (Self, Box<dyn Read + 'r>) {
-        let held = Rc::new(RefCell::default());
+        let (held, reader) = Tee::new(from);
         let blanks = Self {
-            held: Rc::clone(&held),
+            held,
             blanks: VecDeque::new(),
+            bytes: Vec::new(),
             out,
         };
-        (blanks, Box::new(Listening { from, held }))
+        (blanks, reader)
     }
 
     /// Replaces the bytes of a range by this byte. The range must be after all others and not
@@ -66,28 +45,23 @@ impl<'o> Blanks<'o> {
 
     /// Copies the bytes up to this offset.
     pub(crate) fn copy_to(&mut self, offset: u64) -> io::Result<()> {
-        let mut held = self.held.borrow_mut();
-        let start = held.offset;
-        let count = usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX);
-        let count = count.min(held.bytes.len());
-        let end = start + count as u64;
-        let bytes = held.bytes.make_contiguous();
-        let bytes = bytes.get_mut(..count).unwrap_or_default();
+        let start = self.held.offset();
+        self.bytes.clear();
+        self.held.take_to(offset, &mut self.bytes);
+        let end = self.held.offset();
         while let Some((place, byte)) = self.blanks.front() {
             let of = |offset: u64| usize::try_from(offset.saturating_sub(start));
             let (from, to) = (of(place.start.min(end)), of(place.end.min(end)));
             if let (Ok(from), Ok(to)) = (from, to) {
-                bytes.get_mut(from..to).unwrap_or_default().fill(*byte);
+                let place = self.bytes.get_mut(from..to);
+                place.unwrap_or_default().fill(*byte);
             }
             if place.end > end {
                 break;
             }
             self.blanks.pop_front();
         }
-        self.out.write_all(bytes)?;
-        held.bytes.drain(..count);
-        held.offset = end;
-        Ok(())
+        self.out.write_all(&self.bytes)
     }
 }
 

@@ -153,7 +153,7 @@ fn other_dumps_and_broken_ones_are_refused() {
     std::fs::write(&from, &strange).unwrap();
     let output = convert(&from, &to);
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("nothing known begins at offset"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("it is damaged at offset"));
     assert!(!to.exists());
     // A dump is not replaced, not even by one.
     std::fs::write(&to, &plain).unwrap();
