@@ -1,6 +1,6 @@
 # What a person or CI calls. Each target does its own set-up: a fresh Debian-like machine is enough.
 #   make         the agent target/release/libhprof_rs.so and the command target/release/hprof
-#   make demo    a real application (the H2 database) under the agent, and a look at its dumps
+#   make demo    a real application (the H2 database) under the agent, what keeps its memory, and a page of it
 #   make jar     the jar for Java programs, with the agent inside, and what is for Spring Boot, JUnit 5 and JMH
 #   make test    all tests: Rust, and real JVMs with foreign readers as judges
 #   make lint    formatting and Clippy, with warnings as errors, by the Rust that CI has; `make test` leaves it out

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The demo: the H2 database, a real application, under the agent. It fills a table; one dump is asked for with
-# SIGQUIT while it holds the data, one is made when it ends; then both are looked at.
+# SIGQUIT while it holds the data, one is made when it ends. The command answers what kept the memory, and makes a page.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -43,10 +43,14 @@ wait $java
 trap - EXIT
 cat "$work/shell.err"
 
-run "$hprof" info "$work/h2.hprof"
-run "$hprof" histo "$work/h2.hprof" --most 12
 run "$hprof" check "$work/h2.hprof"
-run "$hprof" histo "$work/h2.1.hprof" --most 5
 run "$hprof" check "$work/h2.1.hprof"
-echo
-echo "The dumps are target/demo/h2.hprof (SIGQUIT) and target/demo/h2.1.hprof (at exit): open them in Eclipse MAT or VisualVM."
+run "$hprof" histo "$work/h2.hprof" --top 5
+run "$hprof" leaks "$work/h2.hprof"
+run "$hprof" report "$work/h2.hprof" -o "$work/h2.html"
+cat <<END
+
+The dumps are target/demo/h2.hprof (SIGQUIT) and target/demo/h2.1.hprof (at exit). To open the page:
+
+    xdg-open target/demo/h2.html
+END
