@@ -72,12 +72,19 @@ sound() {
     done
 }
 
+# The README without what only the repository has: how to build, and the pages about its inside.
+readme() {
+    sed -e '/^## Get it/,/^## Dump a heap/{ /^## Dump a heap/!d; }' \
+        -e '/^- Inside: /,/^$/c - [Changes](CHANGELOG.md)\n' README.md
+}
+
 # stage TARGET: the folder that archives and packages are made of.
 stage() {
     folder=$out/hprof-rs-$version-$1
     rm -rf "$folder"
     mkdir -p "$folder"
-    cp "$build/$1/release/libhprof_rs.so" "$build/$1/release/hprof" LICENSE README.md CHANGELOG.md "$folder"
+    cp "$build/$1/release/libhprof_rs.so" "$build/$1/release/hprof" LICENSE CHANGELOG.md "$folder"
+    readme >"$folder/README.md"
     cp -R docs "$folder/docs"
     case $1 in x86_64-*) here=$build/$1/release/hprof ;; *) here=${HERE:-$(built_here)} ;; esac
     "$here" manual "$folder/manual"
