@@ -265,6 +265,7 @@ fn documents() -> Vec<PathBuf> {
         "CHANGELOG.md",
         "CONTRIBUTING.md",
         "README.md",
+        "SECURITY.md",
         "java-tests/README.md",
     ]
     .map(PathBuf::from)
@@ -299,6 +300,17 @@ fn what_the_documents_name_is_there() {
                     document.display()
                 );
             }
+        }
+    }
+}
+
+#[test]
+fn the_readme_links_every_page() {
+    let readme = read(&root().join("README.md"));
+    for page in documents() {
+        if page.parent() == Some(Path::new("docs")) {
+            let link = format!("]({}", page.display());
+            assert!(readme.contains(&link), "README.md lacks {}", page.display());
         }
     }
 }
