@@ -1,0 +1,77 @@
+//! Classes with memory outside of the heap, and the values of their fields by name.
+
+use format::ClassName;
+use rustc_hash::FxHashMap;
+
+use crate::contents::Contents;
+use crate::heap::Heap;
+
+/// Looks up known classes, and fields in the bytes of their instances.
+#[derive(Clone, Debug)]
+pub(crate) struct NativeFields<'h, 'p> {
+    heap: &'h Heap<'p>,
+    /// The classes with known names, by number.
+    known: FxHashMap<usize, &'static str>,
+}
+
+impl<'h, 'p> NativeFields<'h, 'p> {
+    /// Knows the classes with these names (`java.nio.Buffer`).
+    pub(crate) fn new(heap: &'h Heap<'p>, names: &[&'static str]) -> Self {
+        let directory = heap.directory();
+        let known = directory.classes.iter().enumerate();
+        let known = known.filter_map(|(number, class)| {
+            let name = directory.strings.bytes(class.name)?;
+            let name = ClassName::from_dump(name).to_java();
+            Some((number, *names.iter().find(|known| **known == name)?))
+        });
+        Self {
+            heap,
+            known: known.collect(),
+        }
+    }
+
+    /// The first of these names that a class or one of its superclasses has, nearest first.
+    pub(crate) fn base(&self, class: u32, names: &[&'static str]) -> Option<&'static str> {
+        let classes = &self.heap.directory().classes;
+        let mut chain = classes.chain(class as usize);
+        chain.find_map(|class| {
+            let name = self.known.get(&classes.index(class.id)?)?;
+            names.contains(name).then_some(*name)
+        })
+    }
+
+    /// The value of an instance's field that this class declares, as raw bits; `None` if there is
+    /// no such field.
+    pub(crate) fn value(&self, contents: &Contents, class: &str, field: &str) -> Option<u64> {
+        self.find(contents, Some(class), field)
+    }
+
+    /// The value of an instance's first field of this name, nearest class first.
+    pub(crate) fn own_value(&self, contents: &Contents, field: &str) -> Option<u64> {
+        self.find(contents, None, field)
+    }
+
+    fn find(&self, contents: &Contents, class: Option<&str>, field: &str) -> Option<u64> {
+        let Contents::Instance { class: own, data } = contents else {
+            return None;
+        };
+        let (directory, id_bytes) = (self.heap.directory(), self.heap.header().id_bytes);
+        let (classes, mut at) = (&directory.classes, 0_usize);
+        for declaring in classes.chain(classes.index(*own)?) {
+            let name = classes
+                .index(declaring.id)
+                .and_then(|it| self.known.get(&it));
+            let is_it = class.is_none_or(|class| name == Some(&class));
+            for one in &declaring.fields {
+                let size = one.kind.size_bytes(id_bytes) as usize;
+                if is_it && directory.strings.bytes(one.name) == Some(field.as_bytes()) {
+                    let bytes = data.get(at..at.checked_add(size)?)?;
+                    let bits = bytes.iter();
+                    return Some(bits.fold(0, |value, byte| (value << 8) | u64::from(*byte)));
+                }
+                at = at.checked_add(size)?;
+            }
+        }
+        None
+    }
+}
