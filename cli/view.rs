@@ -17,6 +17,7 @@ use std::time::Duration;
 use serde_json::json;
 use tempfile::NamedTempFile;
 
+use crate::answer::show::Shown;
 use crate::ended::Ended;
 use crate::heap_file::{failure, GraphArguments, Loaded};
 use crate::leftover::Leftover;
@@ -24,7 +25,6 @@ use crate::live::process_named;
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
 use crate::report;
-use crate::show::Shown;
 
 use answers::Answers;
 use http::{Answer, Door, Request, Status};

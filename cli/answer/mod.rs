@@ -10,6 +10,7 @@ pub(crate) mod object;
 pub(crate) mod path;
 pub(crate) mod paths;
 mod rows;
+pub(crate) mod show;
 pub(crate) mod sites;
 pub(crate) mod sizes_by;
 pub(crate) mod threads;

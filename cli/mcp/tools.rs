@@ -16,6 +16,7 @@ use super::brief::brief;
 use super::protocol::Tools;
 use super::Arguments;
 use crate::answer::leaks::LeaksAnswer;
+use crate::answer::show::Shown;
 use crate::answer::sizes_by::SizesBy;
 use crate::answer::threads::ThreadsAnswer;
 use crate::answer::top::{By, TopAnswer};
@@ -30,7 +31,7 @@ use crate::live::process_named;
 use crate::outcome::Failure;
 use crate::path;
 use crate::plain::plain;
-use crate::show::{self, Shown};
+use crate::show;
 use crate::waste;
 
 /// The tools, and their descriptions for a model.

@@ -6,11 +6,12 @@ use serde_json::{json, Value};
 
 use super::http::Request;
 use crate::answer::object::ObjectRow;
+use crate::answer::show::Shown;
 use crate::answer::top::class_rows;
 use crate::heap_file::Loaded;
 use crate::outcome::Failure;
 use crate::path;
-use crate::show::{self, Shown};
+use crate::show;
 
 /// Rows of a list if the page gives no number.
 const ROWS: usize = 50;
