@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use format::BasicType;
+use reader::{thread_name, JavaText};
 
 use crate::contents::Contents;
 use crate::error::GraphError;
@@ -17,25 +17,43 @@ impl Heap<'_> {
         objects: &[u32],
         most_bytes: usize,
     ) -> Result<BTreeMap<u32, String>, GraphError> {
-        let mut arrays: BTreeMap<u32, (u32, Option<u64>)> = BTreeMap::new();
+        let mut parts: Vec<(u32, (u32, JavaText))> = Vec::new();
         for (object, contents) in self.contents(objects, 0)? {
             let fields = self.fields(&contents);
             let value = |name: &str| {
-                fields
-                    .iter()
-                    .find(|field| field.name == name)
-                    .map(|field| field.value)
+                let field = fields.iter().find(|field| field.name == name)?;
+                Some(field.value)
             };
             if let Some(array) = value("value").and_then(|id| self.object(id)) {
-                arrays.insert(object, (array, value("coder")));
+                parts.push((object, (array, JavaText::of(value))));
             }
         }
-        let wanted: Vec<u32> = arrays.values().map(|(array, _)| *array).collect();
+        let (shared, own): (Vec<_>, Vec<_>) = parts
+            .into_iter()
+            .partition(|(_, (_, text))| text.bytes_before() > 0);
+        let mut texts = self.texts(&own, most_bytes)?;
+        for some in shared.chunks(SHARED_AT_ONCE) {
+            let before = some.iter().map(|(_, (_, text))| text.bytes_before());
+            let before = before.max().unwrap_or(0).min(SHARED_BYTES);
+            let cut = |text: String| text.chars().take(most_bytes / 2).collect();
+            let some = self.texts(some, before + most_bytes)?.into_iter();
+            texts.extend(some.map(|(object, text)| (object, cut(text))));
+        }
+        Ok(texts)
+    }
+
+    /// The texts of strings with these arrays, of which `most_bytes` bytes are read.
+    fn texts(
+        &self,
+        parts: &[(u32, (u32, JavaText))],
+        most_bytes: usize,
+    ) -> Result<BTreeMap<u32, String>, GraphError> {
+        let wanted: Vec<u32> = parts.iter().map(|(_, (array, _))| *array).collect();
         let contents = self.contents(&wanted, most_bytes)?;
-        let text = |(object, (array, coder)): (u32, (u32, Option<u64>))| {
-            Some((object, decoded(contents.get(&array)?, coder)?))
+        let text = |(object, (array, text)): &(u32, (u32, JavaText))| {
+            Some((*object, decoded(contents.get(array)?, *text)?))
         };
-        Ok(arrays.into_iter().filter_map(text).collect())
+        Ok(parts.iter().filter_map(text).collect())
     }
 
     /// The names of threads: from the field `name` of each object, otherwise from START THREAD.
@@ -52,7 +70,11 @@ impl Heap<'_> {
             }
         }
         let wanted: Vec<u32> = names.values().copied().collect();
-        let texts = self.strings(&wanted, NAME_BYTES)?;
+        let mut texts = self.strings(&wanted, NAME_BYTES)?;
+        // Up to early JDK 8, a thread's name is a char[].
+        for (array, contents) in self.contents(&wanted, NAME_BYTES)? {
+            texts.extend(decoded(&contents, JavaText::default()).map(|text| (array, text)));
+        }
         let told = |thread: u32| {
             let directory = self.directory();
             let name = directory.thread_names.get(&self.id(thread))?;
@@ -60,6 +82,7 @@ impl Heap<'_> {
         };
         let name = |thread: &u32| {
             let text = names.get(thread).and_then(|name| texts.get(name).cloned());
+            let text = text.and_then(thread_name);
             Some((*thread, text.or_else(|| told(*thread))?))
         };
         Ok(threads.iter().filter_map(name).collect())
@@ -69,8 +92,14 @@ impl Heap<'_> {
 /// Most bytes of a thread's name that are read.
 const NAME_BYTES: usize = 1024;
 
-/// The characters in a string's array. Since JDK 9 it has one byte per character if `coder` is 0.
-fn decoded(contents: &Contents, coder: Option<u64>) -> Option<String> {
+/// Most bytes before a string's characters that are read of an array that strings share.
+const SHARED_BYTES: usize = 64 << 10;
+
+/// Shared arrays that are in memory at a time.
+const SHARED_AT_ONCE: usize = 256;
+
+/// The characters in an array.
+fn decoded(contents: &Contents, text: JavaText) -> Option<String> {
     let Contents::Values {
         kind,
         bytes,
@@ -79,27 +108,7 @@ fn decoded(contents: &Contents, coder: Option<u64>) -> Option<String> {
     else {
         return None;
     };
-    if *length > 0 && bytes.is_empty() {
-        // A graph stream has no values.
-        return None;
-    }
-    let units = |low_first: bool| {
-        let pairs = bytes
-            .chunks_exact(2)
-            .filter_map(|pair| pair.first_chunk::<2>());
-        let unit = |pair: &[u8; 2]| match low_first {
-            true => u16::from_le_bytes(*pair),
-            false => u16::from_be_bytes(*pair),
-        };
-        char::decode_utf16(pairs.map(unit))
-            .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
-            .collect()
-    };
-    match (kind, coder) {
-        (BasicType::Char, _) => Some(units(false)),
-        (BasicType::Byte, Some(0)) => Some(bytes.iter().map(|byte| char::from(*byte)).collect()),
-        // UTF-16 is stored in the JVM's byte order: little-endian on all known machines.
-        (BasicType::Byte, Some(_)) => Some(units(true)),
-        _ => None,
-    }
+    // A graph stream has no values.
+    let has_values = *length == 0 || !bytes.is_empty();
+    has_values.then(|| text.decoded(*kind, bytes)).flatten()
 }

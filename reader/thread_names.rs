@@ -12,6 +12,7 @@ use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
 use crate::heap_places::HeapPlaces;
 use crate::heap_record::HeapRecord;
+use crate::java_text::{thread_name, JavaText};
 use crate::strings::StringTable;
 
 /// Longest name read, in bytes of its array.
@@ -44,8 +45,8 @@ struct Fields<'a> {
     id_bytes: u32,
 }
 
-/// Names of thread objects by id: the field `name` of `java.lang.Thread`, then `value` of
-/// `java.lang.String`.
+/// Names of thread objects by id: the field `name` of `java.lang.Thread`, which is a `char[]` or a
+/// `java.lang.String`, whose field `value` has the characters.
 ///
 /// Reads the file three times, because objects come in any order; `open` as in [`crate::check()`].
 /// `classes` and `strings` come from [`crate::summarize`]. A name that cannot be found is omitted.
@@ -193,8 +194,15 @@ impl Fields<'_> {
         let arrays = find(&wanted)?;
         let text_of = |name: &u64| {
             let text = texts.get(name)?;
-            let coder = self.value(text, "java/lang/String", "coder");
-            decoded(arrays.get(&value(text)?)?, coder)
+            // Up to early JDK 8, a thread's name is a char[].
+            let (text, array) = match text.elements {
+                Some(_) => (JavaText::default(), text),
+                None => {
+                    let field = |name: &str| self.value(text, "java/lang/String", name);
+                    (JavaText::of(field), arrays.get(&value(text)?)?)
+                }
+            };
+            thread_name(text.decoded(array.elements?, &array.data)?)
         };
         let names = names.iter();
         Ok(names
@@ -221,25 +229,5 @@ impl Fields<'_> {
             }
         }
         None
-    }
-}
-
-/// The text in a string's array: `char[]` until JDK 8; since then Latin-1 bytes, or UTF-16 if the
-/// coder is 1.
-fn decoded(array: &Object, coder: Option<u64>) -> Option<String> {
-    let pairs = array.data.chunks_exact(2);
-    // HotSpot writes a char[] as chars, but a byte[] in the machine's byte order: little-endian on
-    // all but a few.
-    let from = |order: fn([u8; 2]) -> u16| {
-        let units: Vec<u16> = pairs
-            .filter_map(|pair| pair.try_into().ok().map(order))
-            .collect();
-        String::from_utf16_lossy(&units)
-    };
-    match (array.elements?, coder) {
-        (BasicType::Char, _) => Some(from(u16::from_be_bytes)),
-        (BasicType::Byte, Some(1)) => Some(from(u16::from_le_bytes)),
-        (BasicType::Byte, _) => Some(array.data.iter().copied().map(char::from).collect()),
-        _ => None,
     }
 }

@@ -146,6 +146,20 @@ impl Dump {
         self.heap.extend_from_slice(bytes);
     }
 
+    /// Adds an array of chars.
+    pub fn char_array(&mut self, id: u64, text: &str) {
+        let units: Vec<u16> = text.encode_utf16().collect();
+        self.heap.push(heap::PRIM_ARRAY_DUMP);
+        self.id(id);
+        self.heap.extend_from_slice(&[0; 4]);
+        self.heap
+            .extend_from_slice(&(units.len() as u32).to_be_bytes());
+        self.heap.push(BasicType::Char.code());
+        units
+            .iter()
+            .for_each(|unit| self.heap.extend_from_slice(&unit.to_be_bytes()));
+    }
+
     /// Adds an instance whose fields are all references.
     pub fn instance(&mut self, id: u64, class: u64, fields: &[u64]) {
         self.instance_of(id, class, fields, 0);
