@@ -34,9 +34,10 @@ pub(super) const ROWS: &[Row] = &[
         name: "redact",
         values: "strings|arrays|values|all",
         default: "off",
-        help: "zeros in place of what heap dumps must not tell. `strings`: the text of strings. `arrays`: elements \
-               of all primitive arrays. `values`: `arrays`, and primitive fields. `all`: `values`, and stars in \
-               place of the names of threads and source files. Needs a fork: no value leaves the process",
+        help: "writes zeros in place of values. `strings`: the text of strings. `arrays`: \
+               elements of all primitive arrays. `values`: `arrays`, and primitive fields. \
+               `all`: `values`, and stars for the names of threads and source files. Needs a \
+               fork: no value leaves the process",
         standing: Standing::Built,
         set: |said, value| {
             said.options.redaction.what = Redacted::parse(value).ok_or("")?;
@@ -60,7 +61,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "drop",
         values: "CLASS#FIELD",
         default: "none",
-        help: "the same for fields whose value becomes zeros, whatever `redact=` and `keep=` say",
+        help: "the same for fields whose value becomes zeros; stronger than `redact=` and \
+               `keep=`",
         standing: Standing::Built,
         set: |said, value| {
             said.options.redaction.drop = FieldPatterns::parse(value).ok_or("")?;
@@ -71,9 +73,10 @@ pub(super) const ROWS: &[Row] = &[
         name: "stop",
         values: "auto|y|n|always",
         default: "auto",
-        help: "whether a dump stops the application for HotSpot's own dumper. `auto`: only if the heap can never be \
-               forked (ZGC). `y`: whenever there is no forked copy. `n`: never; the dump is refused, with an estimate. \
-               `always`: the heap is not forked",
+        help: "whether a dump may stop the application while HotSpot's own dumper writes. \
+               `auto`: only if the heap can never be forked (ZGC). `y`: whenever there is no \
+               forked copy. `n`: never; the dump is refused, with an estimate. `always`: the \
+               heap is not forked",
         standing: Standing::Built,
         set: |said, value| {
             said.options.stop_the_world = match value {
@@ -109,9 +112,10 @@ pub(super) const ROWS: &[Row] = &[
         name: "maxpause",
         values: "MS",
         default: "no limit",
-        help: "milliseconds for which a dump may stop the application. If a fork, or HotSpot's own dumper, would take \
-               longer by an estimate, there is no dump. A fork is also given up when HotSpot's walk over the stacks, \
-               which comes first, has left too little time. Not used for the dump at the JVM's end",
+        help: "milliseconds for which a dump may stop the application. There is no dump if a \
+               fork, or HotSpot's own dumper, would take longer by an estimate, or if HotSpot's \
+               walk over the stacks leaves too little time for the fork. Not for the dump at \
+               the JVM's end",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
             Ok(milliseconds @ 1..=MOST_MILLISECONDS) => {
@@ -125,8 +129,9 @@ pub(super) const ROWS: &[Row] = &[
         name: "hugepages",
         values: "y|n",
         default: "n",
-        help: "put the heap into huge pages before a fork, while the application runs: the pause is about ten \
-               times shorter (Linux 6.1 and later). Not used for the dump at the JVM's end",
+        help: "moves the heap into huge pages before a fork, while the application runs: the \
+               pause is about ten times shorter (Linux 6.1 and later). Not for the dump at the \
+               JVM's end",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.huge_pages = on),
     },
@@ -134,7 +139,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "threads",
         values: "N",
         default: "processors",
-        help: "threads that read and compress a forked copy",
+        help: "threads that read and compress the heap in the forked copy",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
             Ok(threads @ 1..=MOST_THREADS) => {
@@ -148,7 +153,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "timeout",
         values: "S",
         default: "120",
-        help: "seconds without a sign of life after which a forked copy is given up",
+        help: "seconds without progress after which a forked copy is ended",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
             Ok(seconds @ 1..=MOST_SECONDS) => {

@@ -21,7 +21,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "gc_okay",
         values: "y|n",
         default: "y",
-        help: "obsolete in the JDK's agent already",
+        help: "was obsolete in the JDK's agent already",
         standing: Standing::Nothing("it was obsolete in the JDK's agent already"),
         set: |_, value| yes_no(value).map(|_| ()),
     },

@@ -16,8 +16,9 @@ pub(super) const ROWS: &[Row] = &[
         name: "file",
         values: "NAME",
         default: "java.hprof",
-        help: "name of the file; `java.hprof.txt` if it is text. `%p`: process id, `%t`: time (UTC), `%n`: \
-               number of the dump, `%h`: host, `%%`: a percent sign. A named pipe gets each dump as it is made",
+        help: "name of the file; `java.hprof.txt` for text. `%p`: process id, `%t`: time (UTC), \
+               `%n`: number of the dump, `%h`: host, `%%`: a percent sign. A named pipe \
+               receives each dump as it is made",
         standing: Standing::Built,
         set: |said, value| goes_to(said, value, Place::File(value.to_owned())),
     },
@@ -25,9 +26,9 @@ pub(super) const ROWS: &[Row] = &[
         name: "exec",
         values: "COMMAND",
         default: "off",
-        help: "start this command with `/bin/sh -c` for each dump, and give it the dump on its standard input; \
-               instead of `file=`. There is a dump if the exit code is 0. Letters behind `%` as in `file=`; no \
-               comma",
+        help: "a command that receives each dump on its standard input, started with `/bin/sh \
+               -c`; replaces `file=`. The dump counts if the exit code is 0. `%` as in `file=`; \
+               no comma",
         standing: Standing::Built,
         set: |said, value| goes_to(said, value, Place::Exec(value.to_owned())),
     },
@@ -35,7 +36,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "within",
         values: "S",
         default: "3600",
-        help: "seconds in which a named pipe, a command or `hprof dump -o -` must take a whole dump",
+        help: "seconds in which a named pipe, a command or `hprof dump -o -` must read a whole \
+               dump",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
             Ok(seconds @ 1..=MOST_SECONDS) => {
@@ -49,7 +51,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "net",
         values: "HOST:PORT",
         default: "off",
-        help: "send the files down a socket and take commands from it; instead of `file=`",
+        help: "sends the files through a socket and reads commands from it; replaces `file=`",
         standing: Standing::Built,
         set: |said, value| {
             let peer = Peer::parse(value).ok_or("")?;
@@ -60,8 +62,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "format",
         values: "a|b",
         default: "by file",
-        help: "`a`: text. `b`: binary. By default a heap dump is binary, unless `cpu=times`, `cpu=old` or \
-               `monitor=y` is given, too; a file named `NAME.hprof` is binary",
+        help: "`a`: text. `b`: binary. A heap dump is binary by default, except with \
+               `cpu=times`, `cpu=old` or `monitor=y`; a file named `NAME.hprof` is binary",
         standing: Standing::Built,
         set: |said, value| match value {
             "a" | "b" => {
@@ -75,7 +77,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "gz",
         values: "1..9",
         default: "off",
-        help: "compress; 1 is fastest, 9 smallest. A file name that ends in `.gz` means 1",
+        help: "compresses; 1 is fastest, 9 smallest. A file name that ends in `.gz` means 1",
         standing: Standing::Built,
         set: |said, value| {
             said.options.gzip = Some(value.parse().ok().and_then(GzipLevel::new).ok_or("")?);
@@ -86,8 +88,9 @@ pub(super) const ROWS: &[Row] = &[
         name: "force",
         values: "y|n",
         default: "n",
-        help: "replace a file that was there before this JVM. `n` takes a free name beside it: `out.1.hprof`; an \
-               attached agent makes no dump then. Only an attached agent replaces a dump of the same JVM",
+        help: "`y` replaces a file from before this JVM. `n` writes to a free name beside it \
+               (`out.1.hprof`); an attached agent makes no dump then. Only an attached agent \
+               replaces a dump of the same JVM",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.force = on),
     },
@@ -95,11 +98,13 @@ pub(super) const ROWS: &[Row] = &[
         name: "mode",
         values: "OCTAL",
         default: "0600",
-        help: "the mode of each file that the agent makes, exactly, whatever the umask is: `0640` lets a group read dumps. \
-               Without it, `do=histo` and `metrics=` have 0644 less the umask",
+        help: "mode of each file that the agent makes, whatever the umask: `0640` lets a group \
+               read dumps. Without it, `do=histo` and `metrics=` have 0644 less the umask",
         standing: Standing::Built,
         set: |said, value| {
-            let mode = FileMode::parse(value).ok_or("mode must be octal from 0600 to 0666, as in 0640, and nothing executable")?;
+            let mode = FileMode::parse(value).ok_or(
+                "mode must be octal from 0600 to 0666, as in 0640, and nothing executable",
+            )?;
             said.options.mode = Some(mode);
             Ok(())
         },
@@ -108,8 +113,9 @@ pub(super) const ROWS: &[Row] = &[
         name: "files",
         values: "N",
         default: "all",
-        help: "keep this many of the dumps that tell why they were made (`on=`, `files=` or `maxsize=`), and remove \
-               older ones of the JVM's own user or of root whose name fits `file=`, also those of earlier JVMs",
+        help: "number of dumps to keep, of those that name their cause (`on=`, `files=` or \
+               `maxsize=`). Removes older ones of the JVM's own user or root whose name fits \
+               `file=`, also those of earlier JVMs",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
             Ok(files @ 1..=MOST_FILES) => {
@@ -123,10 +129,11 @@ pub(super) const ROWS: &[Row] = &[
         name: "maxsize",
         values: "BYTES",
         default: "all",
-        help: "keep this many bytes of such dumps, as in `20g`; the newest one stays in any case",
+        help: "bytes of such dumps to keep, as in `20g`; the newest one always stays",
         standing: Standing::Built,
         set: |said, value| {
-            said.options.kept.bytes = Some(bytes(value).ok_or("maxsize must be a number of bytes, as in 20g")?);
+            said.options.kept.bytes =
+                Some(bytes(value).ok_or("maxsize must be a number of bytes, as in 20g")?);
             Ok(())
         },
     },
@@ -134,10 +141,11 @@ pub(super) const ROWS: &[Row] = &[
         name: "minfree",
         values: "BYTES",
         default: "256m with on=",
-        help: "free space that a dump leaves on its disk; it is given up before",
+        help: "free space that stays on the disk; a dump that would take it is given up",
         standing: Standing::Built,
         set: |said, value| {
-            said.min_free_bytes = Some(bytes(value).ok_or("minfree must be a number of bytes, as in 1g")?);
+            said.min_free_bytes =
+                Some(bytes(value).ok_or("minfree must be a number of bytes, as in 1g")?);
             Ok(())
         },
     },
@@ -145,8 +153,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "verbose",
         values: "y|n",
         default: "y",
-        help: "report dumps on stderr, and warn at the start if dumps will stop the application. `n`: report \
-               failures and losses only",
+        help: "reports dumps on stderr, and warns at the start if dumps will stop the \
+               application. `n`: only failures and losses",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.verbose = on),
     },
@@ -164,8 +172,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "stream",
         values: "SOCKET",
         default: "none",
-        help: "when attached: send the dump to the process that listens on this socket; `hprof dump PID -o -` \
-               uses it",
+        help: "for an attached agent: sends the dump to the process that listens on this \
+               socket; `hprof dump PID -o -` uses it",
         standing: Standing::Built,
         set: |said, value| goes_to(said, value, Place::Stream(value.into())),
     },

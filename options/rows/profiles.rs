@@ -15,8 +15,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "depth",
         values: "FRAMES",
         default: "all",
-        help: "most frames of a stack. Without it, threads have complete stacks, sampled allocations and CPU \
-               samples have the 32 innermost frames, and `sampling=0` and `cpu=times` have 4",
+        help: "most frames of a stack. By default, all for threads, the 32 innermost for \
+               samples of allocations and CPU time, and 4 for `sampling=0` and `cpu=times`",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
             Ok(frames) => {
@@ -46,7 +46,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "cutoff",
         values: "RATIO",
         default: "0.0001",
-        help: "least share of a row in a report",
+        help: "smallest share of a row in a report",
         standing: Standing::Built,
         set: |said, value| match value.parse::<f64>() {
             Ok(ratio) if ratio >= 0.0 => {
@@ -60,8 +60,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "sampling",
         values: "BYTES",
         default: "512k",
-        help: "average bytes between two sampled allocations; `k` and `m` may follow. 0 counts every \
-               allocation, by rewriting classes",
+        help: "average bytes between two sampled allocations; `k` and `m` may follow. 0 counts \
+               every allocation, by rewriting classes",
         standing: Standing::Built,
         set: |said, value| match bytes(value) {
             Some(interval_bytes) => {
@@ -91,9 +91,10 @@ pub(super) const ROWS: &[Row] = &[
         name: "maxcost",
         values: "PERCENT",
         default: "0.5",
-        help: "most of a thread's time that allocation samples may take; 0 means no limit. If they would take \
-               more, some are skipped at random and the others count for them; if that continues, the JVM \
-               samples up to 256 times fewer allocations, for all agents",
+        help: "percent of a thread's time that allocation samples may take; 0: no limit. To \
+               stay below it, the agent skips samples at random, and the others count for them; \
+               if that continues, the JVM samples up to 256 times fewer allocations, for all \
+               agents",
         standing: Standing::Built,
         set: |said, value| match basis_points(value) {
             Some(points) => {
@@ -107,8 +108,9 @@ pub(super) const ROWS: &[Row] = &[
         name: "interval",
         values: "MS",
         default: "10",
-        help: "CPU time of a thread between two samples; `500us` is half a millisecond. Linux checks such \
-               timers every 1 to 4 ms; a sample counts for all intervals that have passed",
+        help: "CPU time of a thread between two samples; `500us` is half a millisecond. Linux \
+               checks such timers every 1 to 4 ms; a sample counts for all intervals that have \
+               passed",
         standing: Standing::Built,
         set: |said, value| match micros(value) {
             Some(micros @ 1..=MOST_INTERVAL_US) => {
@@ -138,8 +140,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "include",
         values: "PATTERNS",
         default: "all",
-        help: "time only the methods of these classes: `com.acme.*;*Service`. A star matches any letters; `;` \
-               or `+` separates",
+        help: "times only the methods of these classes: `com.acme.*;*Service`. A star matches \
+               any letters; `;` or `+` separates",
         standing: Standing::Built,
         set: |said, value| {
             said.options.classes.include = ClassPatterns::parse(value).ok_or("")?;
@@ -150,7 +152,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "exclude",
         values: "PATTERNS",
         default: "none",
-        help: "except the methods of these classes",
+        help: "does not time the methods of these classes",
         standing: Standing::Built,
         set: |said, value| {
             said.options.classes.exclude = ClassPatterns::parse(value).ok_or("")?;

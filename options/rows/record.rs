@@ -30,9 +30,10 @@ pub(super) const ROWS: &[Row] = &[
         name: "cpu",
         values: "samples|times|old",
         default: "off",
-        help: "`samples` or `y`: stacks of running threads, by CPU time. `times`: the cost of each method, by \
-               timing every call. `old`: the same in the format of `java -prof`, after all other profiles. \
-               `cpu=samples,cpu=times` does both. Without `heap=`, nothing is recorded about the heap",
+        help: "`samples` or `y`: stacks of running threads, by CPU time. `times`: the time of \
+               each method, by timing every call. `old`: the same in the format of `java \
+               -prof`, after all other profiles. `cpu=samples,cpu=times` does both. Without \
+               `heap=`, nothing is recorded about the heap",
         standing: Standing::Built,
         set: |said, value| {
             // As with the JDK's agent: `cpu=samples,cpu=times` asks for both.
@@ -49,8 +50,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "monitor",
         values: "y|n",
         default: "n",
-        help: "monitor contention, calls of `Object.wait`, and owners; only as text, and only if the agent is \
-               loaded at the start of the JVM",
+        help: "contended monitors, calls of `Object.wait`, and owners; as text only, and only \
+               from the start of the JVM",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.monitors = on),
     },
@@ -58,7 +59,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "doe",
         values: "y|n",
         default: "y",
-        help: "dump when the JVM ends",
+        help: "dumps when the JVM ends",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.dump_on_exit = on),
     },
@@ -66,8 +67,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "signal",
         values: "y|n",
         default: "y",
-        help: "dump at SIGQUIT, and at `jcmd PID JVMTI.data_dump`, which the JVM reports alike. `n`: for scripts that send \
-               `kill -QUIT` to print the threads",
+        help: "dumps on SIGQUIT and on `jcmd PID JVMTI.data_dump`, which the JVM reports alike. \
+               `n`: for scripts that print the threads by `kill -QUIT`",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.dump_on_signal = on),
     },
@@ -75,8 +76,9 @@ pub(super) const ROWS: &[Row] = &[
         name: "oom",
         values: "y|n|exit",
         default: "y with heap dumps",
-        help: "dump at the first OutOfMemoryError of the JVM, and at the first that Java code throws (direct memory, Netty), \
-               while the frames that caused it exist. `exit`: end the JVM with status 3 after one of its own",
+        help: "dumps at the first OutOfMemoryError of the JVM, and at the first that Java code \
+               throws (direct memory, Netty), while the frames that caused it exist. `exit`: \
+               ends the JVM with status 3 after one of its own",
         standing: Standing::Built,
         set: |said, value| {
             said.oom = Some(match value {
@@ -92,10 +94,11 @@ pub(super) const ROWS: &[Row] = &[
         name: "on",
         values: "CONDITIONS",
         default: "none",
-        help: "dump when one of these holds, joined by `+`. `oom`: as `oom=y`. `heap>90%x3`: more of the heap is in \
-               use after three collections in a row. `rss>85%`: the process has more of the memory that its \
-               container or machine has. `growth>20%/h`: use after collections grows faster. `every=1h`: a timer. \
-               Quote the `>` in a shell",
+        help: "dumps when one of these conditions holds, joined by `+`. `oom`: as `oom=y`. \
+               `heap>90%x3`: more of the heap is in use after three collections in a row. \
+               `rss>85%`: the process takes more of the memory of its container or machine. \
+               `growth>20%/h`: use after collections grows faster. `every=1h`: a timer. Quote \
+               the `>` in a shell",
         standing: Standing::Built,
         set: |said, value| {
             // `resolve` names the condition that is wrong.
@@ -107,7 +110,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "cooldown",
         values: "TIME",
         default: "10m",
-        help: "with `on=`: the rest after a dump, in which only a timer causes another",
+        help: "with `on=`: the time after a dump in which only `every` and `oom` cause another",
         standing: Standing::Built,
         set: |said, value| {
             said.cooldown = duration(value).ok_or("cooldown must be a time such as 90s, 10m, 1h or 7d")?;
@@ -118,7 +121,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "count",
         values: "N",
         default: "10",
-        help: "with `on=`: how often it causes something while the JVM runs; 0 is any number, and the default with \
+        help: "with `on=`: most attempts while the JVM runs; 0: no limit, the default with \
                `do=histo`",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
@@ -133,12 +136,13 @@ pub(super) const ROWS: &[Row] = &[
         name: "do",
         values: "dump|histo|sites|leaks",
         default: "dump",
-        help: "what `on=` makes, or a command to an attached agent. `histo`: a sample of the heap, counted in a forked \
-               copy; it adds a line of JSON with the largest classes to `java.histo.jsonl`. `sites`: a report of the \
-               allocation sites in `java.sites.txt`; a later one gets a number. `leaks`: what keeps the memory; a forked \
-               copy sends the objects without values to `hprof leaks`, whose answer is added to `java.leaks.txt`, as lines \
-               of JSON where the name ends in `.jsonl`. `do=histo=NAME` and so on name another file, with letters behind \
-               `%` as in `file=`. At 64 MB, a file of lines or answers is renamed to `NAME.1`",
+        help: "what `on=` makes, or an attached agent at once. `histo`: adds a line of JSON \
+               with the largest classes, counted in a forked copy, to `java.histo.jsonl`. \
+               `sites`: writes a report of the allocation sites to `java.sites.txt`; a later \
+               one gets a number. `leaks`: a forked copy sends the objects without values to \
+               `hprof leaks`, whose answer is added to `java.leaks.txt`, as lines of JSON where \
+               the name ends in `.jsonl`. `do=histo=NAME` and so on name another file, with `%` \
+               as in `file=`. At 64 MB, a file of lines or answers is renamed to `NAME.1`",
         standing: Standing::Built,
         set: |said, value| {
             let (word, name) = match value.split_once('=') {
@@ -163,8 +167,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "metrics",
         values: "NAME",
         default: "none",
-        help: "with `do=histo`: a file that always has the newest sample, as OpenMetrics text, for the textfile collector \
-               of a node exporter",
+        help: "with `do=histo`: a file that always has the newest sample, as OpenMetrics text, \
+               for the textfile collector of a node exporter",
         standing: Standing::Built,
         set: |said, value| {
             if value.is_empty() {
@@ -192,7 +196,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "top",
         values: "N",
         default: "50",
-        help: "with `do=histo`: number of classes listed per sample, 0 for all; the others are summed",
+        help: "with `do=histo`: number of classes listed per sample, 0 for all; the others are \
+               summed",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
             Ok(top @ 0..=MOST_TOP) => {
