@@ -21,20 +21,20 @@ const TOP: usize = 20;
 /// threads and roots. Prints how often each rule is broken, the first places in detail, and finally
 /// one line: `OK: ...` or `N errors`.
 ///
-/// An error means that the data is wrong, or that a commonly used reader cannot read the file. A
-/// note means that the file's writer is known to break this rule, and that readers can cope:
-/// examples are HotSpot's references to missing objects and roots after objects, record times and
-/// class names with dots from the JDK's HPROF agent (Java 8 and earlier), and Android's own
-/// records. The start of the file shows the writer; --json prints it. --strict turns notes into
-/// errors, which they always are in hprof-rs's own dumps.
+/// An error means that the data is wrong, or that a common reader cannot read the file. A note
+/// means that the file's writer is known to break this rule, and that readers can cope: examples
+/// are HotSpot's references to missing objects and roots after objects, record times and class
+/// names with dots from the JDK's HPROF agent (Java 8 and earlier), and Android's own records. The
+/// start of the file identifies the writer, which --json names. --strict turns notes into errors,
+/// which they always are in dumps by hprof-rs.
 ///
 /// Exit codes: 0 no errors, 1 errors, 2 wrong usage or unreadable file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof check heap.hprof")]
 pub(crate) struct Arguments {
-    /// The dump, uncompressed or gzip; - for standard input
+    /// The dump, plain or gzip; - for standard input
     file: PathBuf,
-    /// Count as errors also what the file's writer is known for
+    /// Turn notes into errors
     #[arg(long)]
     strict: bool,
     /// Without effect: notes have replaced it

@@ -25,20 +25,20 @@ use crate::spinner::spinner;
 #[command(after_help = "Examples:
   hprof dump 4711                           java-4711-20261122T084500Z.hprof in this folder, or in the container's /tmp
   hprof dump 4711 -o /var/tmp/app.hprof.gz  compressed
-  hprof dump 4711 -o - | zstd > app.zst     to another command, never to a disk
+  hprof dump 4711 -o - | zstd > app.zst     piped to another command, without a file
   hprof dump 4711 --options hugepages=y     a shorter pause for a large heap")]
 pub(crate) struct Arguments {
     /// The JVM's process id
     pid: i32,
-    /// Write to this file, which must not exist yet; compressed if the name ends in .gz; - is
+    /// Write to this file, which must not exist yet, compressed if the name ends in .gz; - for
     /// standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Allow the application to stop if its heap cannot be forked (ZGC) or the JVM loads no agent,
-    /// for one to two seconds per million objects
+    /// Allow the application to stop for as long as HotSpot's own dump takes, if its heap cannot be
+    /// forked (ZGC) or the JVM loads no agent
     ///
-    /// Without this flag such a heap is not dumped; the command estimates how long it would take. A
-    /// JVM that loads no agent (-XX:-EnableDynamicAgentLoading) is dumped by HotSpot alone: with
+    /// Without this flag there is no dump of such a heap, and the command prints an estimate. If
+    /// the JVM loads no agent (-XX:-EnableDynamicAgentLoading), HotSpot alone makes the dump: with
     /// garbage, without allocation sites and --options.
     #[arg(long)]
     stop_the_world: bool,

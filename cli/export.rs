@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use graph::{FieldTable, Heap, Retained};
 
 use crate::dump_file::DumpFile;
-use crate::heap_file::{failure, with_loaded, GraphArguments};
+use crate::heap_file::{failure, only_a_file, with_loaded, GraphArguments};
 use crate::number::{grouped, percent};
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
@@ -25,22 +25,23 @@ const PASSES: u64 = 4;
 ///
 /// The folder gets the files dump, object, reference, class, field, root, thread, frame, string and
 /// site, each .parquet. All have a column `dump` first, so that the exports of many JVMs can be
-/// read as one table. Texts of the heap's strings are left out unless --strings asks for them; of
-/// the heap's strings only the names of threads are there.
+/// read as one table. Of the heap's strings, only the names of threads are there without --strings.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  hprof export shop-1.hprof -o exports/shop-1\n  duckdb -c \"SELECT * FROM 'exports/*/dump.parquet'\""
+    after_help = "Example:\n  hprof export shop-1.hprof -o exports/shop-1\n  duckdb -c \"SELECT * FROM 'exports/*/dump.parquet'\"",
+    mut_arg("file", only_a_file),
+    mut_arg("agent", |it| it.hide(true))
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
     graph: GraphArguments,
-    /// Write to this folder, which is made; an older export there is replaced, anything else is not
+    /// Write to this folder, replacing nothing but an older export
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// What stands in the column `dump` [default: the file's name without .hprof and .gz]
+    /// Value of the column `dump` [default: the file's name without .hprof and .gz]
     #[arg(long, value_name = "NAME")]
     dump: Option<String>,
-    /// Write the texts of strings, too, which may be secret, each cut to 4,096 bytes
+    /// Also write the texts of strings, which may be secret, each cut to 4,096 bytes
     #[arg(long)]
     strings: bool,
 }

@@ -27,10 +27,9 @@ use crate::target;
   hprof flame java.hprof.txt -o cpu.svg    a text profile
   hprof flame --collapsed cpu.hprof        folded stacks, for speedscope and other tools")]
 pub(crate) struct Arguments {
-    /// The profile or heap dump, uncompressed or gzip; - for standard input
+    /// The profile or heap dump, plain or gzip; - for standard input
     file: PathBuf,
-    /// Write to this file, replacing it unless it is a dump or a profile; without it to stdout,
-    /// unless that is a terminal
+    /// Write to this file instead of stdout, replacing it unless it is a dump or a profile
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Print folded stacks, `root;...;leaf number`, instead of a picture

@@ -13,12 +13,12 @@ use crate::outcome::{Failure, Verdict};
 /// The arguments that all graph commands have.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GraphArguments {
-    /// The dump, uncompressed or gzip; - for standard input; or the process id of a running JVM
+    /// The dump, plain or gzip; - for standard input; or the process id of a running JVM
     pub(crate) file: PathBuf,
     /// Which references keep an object alive
     #[arg(long, value_enum, default_value_t = Rule::All)]
     pub(crate) references: Rule,
-    /// Whose sizes of objects count
+    /// Which rules give the sizes of objects
     #[arg(long, value_enum, default_value_t = SizesOf::Jvm)]
     pub(crate) sizes: SizesOf,
     /// The agent's library, for a running JVM [default: libhprof_rs.so beside this command]
@@ -62,10 +62,10 @@ pub(crate) enum Rule {
     Strong,
 }
 
-/// Whose sizes of objects count.
+/// Which rules give the sizes of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SizesOf {
-    /// The JVM's own where it has told them, as in dumps by this agent, else Eclipse MAT's rules
+    /// The JVM's own where the dump has them, as dumps by this agent do; else Eclipse MAT's rules
     Jvm,
     /// Eclipse MAT's rules
     Mat,
@@ -86,6 +86,11 @@ impl Rule {
             Self::Strong => "strong",
         }
     }
+}
+
+/// The help of `FILE` for commands that read values, which no running JVM sends.
+pub(crate) fn only_a_file(file: clap::Arg) -> clap::Arg {
+    file.help("The dump, plain or gzip; - for standard input")
 }
 
 /// Reads the dump and computes retained sizes, then calls `answer` to print. It reads the file

@@ -16,13 +16,13 @@ use crate::outcome::{Failure, Verdict};
 
 /// Lists the classes of a dump with the number and size of their objects, largest first
 ///
-/// `bytes` is what the objects take by themselves. HPROF contains no sizes; dumps by this agent
-/// tell those of the JVM. Others have them by Eclipse MAT's rules. `java.lang.Class` counts every
+/// `bytes` is the memory of the objects themselves. HPROF has no sizes; dumps by this agent add
+/// those of the JVM, and for others the rules of Eclipse MAT apply. `java.lang.Class` counts every
 /// dumped class with its static fields.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof histo --top 30 heap.hprof")]
 pub(crate) struct Arguments {
-    /// The dump, uncompressed or gzip; - for standard input; or the process id of a running JVM
+    /// The dump, plain or gzip; - for standard input; or the process id of a running JVM
     file: PathBuf,
     /// The agent's library, for a running JVM [default: libhprof_rs.so beside this command]
     #[arg(long, value_name = "FILE")]

@@ -24,13 +24,13 @@ const NAMES_BYTES: u64 = 1 << 30;
 
 /// Summarises a dump: header, records by kind, objects, roots, classes and threads
 ///
-/// The size of objects is as in `hprof histo`. Dumps by this agent tell of their JVM, too. Names of
-/// threads come from START THREAD records or from the thread objects; these are looked up in files
-/// up to 1 GiB, and in larger ones only with --threads.
+/// Sizes of objects are those of `hprof histo`. Dumps by this agent also have facts about their
+/// JVM. Names of threads come from START THREAD records or from the thread objects; these are
+/// searched in files up to 1 GiB, and in larger ones only with --threads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof info --threads heap.hprof")]
 pub(crate) struct Arguments {
-    /// The dump, uncompressed or gzip; - for standard input
+    /// The dump, plain or gzip; - for standard input
     file: PathBuf,
     /// Print every thread's stack
     #[arg(long)]

@@ -71,9 +71,10 @@ use clap::{CommandFactory, Parser, Subcommand};
 /// Makes heap dumps of running JVMs, and analyses heap dumps and profiles in HPROF format, as
 /// written by jcmd, jmap, the JVM itself and hprof-rs.
 ///
-/// Reads versions 1.0.1, 1.0.2 and Android's 1.0.3, uncompressed or gzip, of any size, from a file
-/// or from standard input (-). Files are streamed; memory is only used for names, stacks and ids,
-/// up to a limit that grows with the file. `sites` and `flame` also read text profiles (format=a).
+/// Reads versions 1.0.1, 1.0.2 and Android's 1.0.3, plain or gzip, of any size, from a file or from
+/// standard input (-). Most commands stream the file and keep names, stacks and ids in memory;
+/// those about retained memory need 30 to 40 bytes for each object. `sites` and `flame` also read
+/// text profiles (format=a).
 #[derive(Debug, Parser)]
 #[command(name = "hprof", version, after_help = EXIT_CODES, max_term_width = 100)]
 struct Arguments {
@@ -82,8 +83,8 @@ struct Arguments {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 all is well; 1 the file is damaged: `check` found errors, or another command could read a part of it only; \
-2 wrong usage, the file cannot be read, or it does not hold what was asked for.";
+Exit codes: 0 success; 1 the file is damaged: `check` found errors, or another command could read only a part of it; \
+2 wrong usage, the file cannot be read, or it lacks what was asked for.";
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -18,7 +18,7 @@ const SHELLS: [Shell; 3] = [Shell::Bash, Shell::Zsh, Shell::Fish];
 /// DIR/completions.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The folder; it is made if it does not exist
+    /// The folder; created if it does not exist
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }

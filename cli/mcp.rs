@@ -19,12 +19,11 @@ use tools::HeapTools;
 /// and output
 ///
 /// A client of the protocol starts the command and asks it. The tools are overview, leaks, top,
-/// histo, path, show, threads and waste; for a running JVM also refresh. The heap is read when the
-/// first question comes and stays in memory. An answer has at most 8 kB; what is left out is
-/// counted.
+/// histo, path, show, threads and waste; for a running JVM also refresh. The first question reads
+/// the heap, which stays in memory. An answer has at most 8 kB and counts what it leaves out.
 ///
-/// Strings of the heap are not told without `--strings`. Nothing is written without `--allow-dump`.
-/// The server ends with its input.
+/// The model sees no strings of the heap without `--strings`, and the command writes nothing
+/// without `--allow-dump`. It ends with its input.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples, as a client starts them:
   hprof mcp heap.hprof
@@ -32,10 +31,10 @@ use tools::HeapTools;
 pub(crate) struct Arguments {
     #[command(flatten)]
     graph: GraphArguments,
-    /// Tell strings and values of primitive arrays, which may be secret, cut to 200 bytes
+    /// Show strings and values of primitive arrays, which may be secret, cut to 200 bytes
     #[arg(long)]
     strings: bool,
-    /// Let the model have the running JVM write dumps into this folder, under new names
+    /// Let the model make the running JVM write dumps into this folder, under new names
     #[arg(long, value_name = "FOLDER")]
     allow_dump: Option<PathBuf>,
 }

@@ -13,13 +13,13 @@ use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
 use crate::target;
 
-/// Copies a dump with zeros in place of values that nobody else may see
+/// Copies a dump with zeros in place of its values
 ///
-/// Lengths and references stay, so every reader reads the copy as it reads the dump. What the words
-/// of --redact cover is in docs/production.md. To redact a dump before it is written, give its JVM
-/// the agent's option redact=.
+/// Lengths and references stay, so every reader opens the copy. docs/production.md lists what each
+/// word of --redact covers. The agent's option redact= redacts a dump before it is written.
 ///
-/// A dump that is damaged or not whole is refused, and no file is replaced. The copy has mode 0600.
+/// The command refuses a dump that is damaged or not whole, and replaces no file. The copy has mode
+/// 0600.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hprof redact app.hprof -o shared.hprof
@@ -27,11 +27,11 @@ use crate::target;
 pub(crate) struct Arguments {
     /// The heap dump, plain or gzip; - for standard input
     file: PathBuf,
-    /// Write to this file, which must not exist yet; compressed if the name ends in .gz
+    /// Write to this file, which must not exist yet, compressed if the name ends in .gz
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// The text of strings; elements of all primitive arrays; primitive fields, too; all text but
-    /// names, too
+    /// What is left out: the text of strings; all primitive arrays; primitive fields, too; names
+    /// of threads and source files, too
     #[arg(long, value_name = "WORD", default_value = "all", value_parser = ["strings", "arrays", "values", "all"])]
     redact: String,
     /// Fields whose value stays, as CLASS#FIELD; a star matches any letters, ; or + separates

@@ -32,8 +32,8 @@ use space::Space;
 ///
 /// The page has the sentence of `hprof leaks`, a map of what keeps what alive, classes, threads,
 /// waste, and, if the dump has stacks, a flame graph of live bytes by allocating line. It is a
-/// single file of at most 2 MB for any heap. It loads nothing from elsewhere. Of the heap's strings
-/// it only shows the names of threads.
+/// single file of at most 2 MB for any heap and loads nothing from elsewhere. Of the heap's strings
+/// it shows only the names of threads.
 ///
 /// With two dumps, the page is about the later one and also shows what grew since the earlier one.
 #[derive(Debug, clap::Args)]
@@ -43,8 +43,7 @@ use space::Space;
 pub(crate) struct Arguments {
     #[command(flatten)]
     graph: GraphArguments,
-    /// A later dump, or a process id: the page is about this one, and the first one is what it grew
-    /// from
+    /// A later dump, or a process id: the page describes this one, and what grew since the first
     later: Option<PathBuf>,
     /// Write to this file, replacing it unless it is a dump or a profile
     #[arg(short, long, value_name = "FILE")]

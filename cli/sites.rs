@@ -26,8 +26,7 @@ const TOP: usize = 20;
 /// Number of frames printed of each stack by default.
 const DEPTH_FRAMES: usize = 8;
 
-/// Lists the places in the program that allocated the most memory: class, bytes, and the stack
-/// below
+/// Lists the places in the program that allocated most memory, each with its class, bytes and stack
 ///
 /// A site is a class and a stack: all objects of that class that were allocated there. `live` is
 /// what was still in use when the file was written, `allocated` is everything since the start,
@@ -40,11 +39,11 @@ const DEPTH_FRAMES: usize = 8;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hprof sites heap.hprof                        the 20 largest sites, 8 frames each
-  hprof sites --allocated --top 5 heap.hprof    who makes the most garbage?
-  hprof sites --flame sites.svg heap.hprof      a flame graph, to be opened in a browser
+  hprof sites --allocated --top 5 heap.hprof    the sites that allocated most
+  hprof sites --flame sites.svg heap.hprof      a flame graph for a browser
   hprof sites --collapsed heap.hprof            folded stacks, for speedscope and other tools")]
 pub(crate) struct Arguments {
-    /// The heap dump or profile, uncompressed or gzip; - for standard input
+    /// The heap dump or profile, plain or gzip; - for standard input
     file: PathBuf,
     /// Print at most N sites; 0 for all [default: 20, all in JSON]
     #[arg(long, alias = "most", value_name = "N")]

@@ -19,8 +19,8 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// has. It has no primitive values, so no contents of strings.
 ///
 /// Sizes of objects (sz) are those in a 64-bit HotSpot with compressed references, or in a 32-bit
-/// one if the file's identifiers have 4 bytes: a dump does not tell. Dates are in UTC. A text heap
-/// dump is up to twice as large as the file.
+/// one if the file's identifiers have 4 bytes. Dates are in UTC. A text heap dump is up to twice as
+/// large as the file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hprof text heap.hprof | less
@@ -28,7 +28,7 @@ const BUFFER_BYTES: usize = 1 << 20;
 pub(crate) struct Arguments {
     /// The heap dump or profile, plain or gzip; - for standard input
     file: PathBuf,
-    /// Write to this file instead of stdout; it is replaced unless it is a dump or a profile
+    /// Write to this file instead of stdout, replacing it unless it is a dump or a profile
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

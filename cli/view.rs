@@ -39,15 +39,15 @@ const REQUESTS_MAX: usize = 32;
 /// Bytes of the random part of the address.
 const TOKEN_BYTES: usize = 16;
 
-/// Serves the page of `hprof report` to this machine's browser, with every object behind it
+/// Serves the page of `hprof report` to this machine's browser, with every object
 ///
 /// The page has the dominator tree, each object with its fields, referrers and the objects that it
 /// keeps alive, the path from a root to it, and a search by class or id. The heap stays in memory
 /// until Ctrl-C ends the command.
 ///
-/// Only this machine can ask, and only who knows the address that is printed: it has a random part.
-/// Strings and values of arrays are only shown with `--strings`. A running JVM tells no values at
-/// all.
+/// Only browsers on this machine get answers, and only at the printed address, which has a random
+/// part. The page shows strings and values of arrays only with `--strings`. A running JVM sends no
+/// values at all.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  hprof view heap.hprof --open\n  hprof view 4711")]
 pub(crate) struct Arguments {

@@ -6,7 +6,7 @@ use graph::{GraphError, Waste};
 use serde_json::{json, Value};
 
 use crate::answer::waste::WasteAnswer;
-use crate::heap_file::{failure, with_loaded, GraphArguments, Loaded};
+use crate::heap_file::{failure, only_a_file, with_loaded, GraphArguments, Loaded};
 use crate::json;
 use crate::outcome::{Failure, Verdict};
 
@@ -22,7 +22,11 @@ use crate::outcome::{Failure, Verdict};
 /// A collection or a boxed number that several fields hold counts for the first of them in the
 /// file.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  hprof waste heap.hprof --top 20")]
+#[command(
+    after_help = "Example:\n  hprof waste heap.hprof --top 20",
+    mut_arg("file", only_a_file),
+    mut_arg("agent", |it| it.hide(true))
+)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     graph: GraphArguments,

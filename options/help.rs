@@ -27,9 +27,9 @@ pub fn help() -> String {
     text.push_str(&format!(
         "\nThe agent writes a dump when the JVM ends, on SIGQUIT (kill -QUIT PID, Ctrl-\\), on jcmd PID JVMTI.data_dump,\n\
          and on jcmd PID JVMTI.agent_load /path/to/libhprof_rs.so '\"heap=dump,file=/path/to/out.hprof\"'.\n\
-         A second dump of the same JVM gets a number: out.1.hprof. With net=HOST:PORT all dumps go down one connection.\n\
-         Options of the environment variable {ENVIRONMENT} are added behind those given here. An attached\n\
-         agent takes only redact=, keep= and drop= of them, and leaves out at least as much.\n\
+         A second dump of the same JVM gets a number: out.1.hprof. net=HOST:PORT sends all dumps through one connection.\n\
+         Options of the environment variable {ENVIRONMENT} follow those given here. An attached\n\
+         agent takes only redact=, keep= and drop= from it, and only to leave out more.\n\
          Example: java -agentpath:./libhprof_rs.so=heap=dump,file=out.%p.hprof -jar app.jar\n"
     ));
     text

@@ -32,7 +32,7 @@ pub(crate) enum By {
     Loader,
     /// Threads
     Thread,
-    /// Stacks that allocated, in dumps made with the agent's heap=all
+    /// Allocation sites, in dumps made with the agent's heap=all
     Site,
 }
 
