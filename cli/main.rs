@@ -10,7 +10,6 @@ mod attach;
 mod attach_switch;
 mod c_library;
 mod check;
-mod class_paths;
 mod convert;
 mod date;
 mod diff;

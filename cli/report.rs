@@ -25,7 +25,7 @@ use crate::plain::plain;
 use crate::sentence::Words;
 use crate::target;
 
-use growth::Earlier;
+use growth::{Earlier, Growth};
 use space::Space;
 
 /// Makes one HTML page that shows what keeps the memory
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     };
     let mut earlier = None;
     let verdict = with_loaded(first, 2, |loaded| {
-        earlier = Some(Earlier::of(&loaded.heap, &loaded.retained, &loaded.file));
+        earlier = Some(Earlier::of(loaded)?);
         loaded.file.done();
         Ok(())
     })?;
@@ -79,7 +79,8 @@ fn write(graph: &GraphArguments, earlier: Option<Earlier>, to: &Path) -> Result<
     let passes = if has_values { 3 } else { 2 };
     with_loaded(graph, passes, |loaded| {
         let file = &loaded.file;
-        let data = model(loaded, earlier, has_values);
+        let growth = earlier.map(|earlier| earlier.until(loaded)).transpose()?;
+        let data = model(loaded, growth.as_ref(), has_values);
         let data = data.map_err(|fault| failure(file, &fault))?;
         file.done();
         let page = page::page(&data);
@@ -98,7 +99,7 @@ fn write(graph: &GraphArguments, earlier: Option<Earlier>, to: &Path) -> Result<
 /// has values. [`Space`] bounds its size for any heap.
 pub(crate) fn model(
     loaded: &Loaded<'_>,
-    earlier: Option<Earlier>,
+    growth: Option<&Growth>,
     has_values: bool,
 ) -> Result<Value, GraphError> {
     let Loaded {
@@ -115,7 +116,7 @@ pub(crate) fn model(
     let classes = classes::in_json(heap, retained, &mut space);
     let stacks = stacks::in_json(heap, words.stacks(), &mut space);
     let threads = threads::in_json(heap, retained, words.stacks(), &mut space)?;
-    let growth = earlier.map(|earlier| earlier.grown(heap, retained, &mut space));
+    let growth = growth.map(|growth| growth.in_json(&mut space));
     let waste = if has_values {
         let waste = Waste::find(heap, retained)?;
         Some(waste::in_json(heap, &waste, &mut space))

@@ -4,6 +4,7 @@
 //! A command parses its arguments, asks, and prints. `mcp` and `view` send the JSON. No answer
 //! knows who asked.
 
+pub(crate) mod diff;
 pub(crate) mod histo;
 pub(crate) mod leaks;
 pub(crate) mod object;

@@ -15,6 +15,7 @@ use serde_json::{json, Map, Value};
 use super::brief::brief;
 use super::protocol::Tools;
 use super::Arguments;
+use crate::answer::diff::{DiffAnswer, Sums};
 use crate::answer::leaks::LeaksAnswer;
 use crate::answer::show::Shown;
 use crate::answer::sizes_by::SizesBy;
@@ -22,7 +23,6 @@ use crate::answer::threads::ThreadsAnswer;
 use crate::answer::top::{By, TopAnswer};
 use crate::attach::Jvm;
 use crate::date::date;
-use crate::diff::{self, Growth};
 use crate::dump_file::DumpFile;
 use crate::dump_place::DumpPlace;
 use crate::heap_file::{failure, opened_jvm, Loaded};
@@ -206,11 +206,11 @@ impl<'a> HeapTools<'a> {
     }
 
     fn refresh(&mut self) -> Result<Value, Failure> {
-        let before = self.heap().map(diff::sums_of)?;
+        let before = Sums::of(self.heap()?, false)?;
         // Two heaps might not fit into memory.
         self.loaded = None;
-        let after = self.heap().map(diff::sums_of)?;
-        Ok(Growth::of(before, after).in_json(20))
+        let after = Sums::of(self.heap()?, false)?;
+        Ok(DiffAnswer::of(before, after, 20).in_json())
     }
 
     /// Makes this command dump in a process of its own: its lines would otherwise get into the

@@ -1,22 +1,20 @@
 //! What grew since an earlier dump: classes, and where in the dominator tree.
 
-use graph::{Heap, Retained};
 use serde_json::{json, Value};
 
 use super::space::Space;
-use crate::class_paths::GrownPath;
+use crate::answer::diff::{ClassRow, DiffAnswer, PlaceRow, Sums};
 use crate::date::date;
-use crate::diff::{self, Growth, Row, Sums};
-use crate::dump_file::DumpFile;
+use crate::heap_file::Loaded;
+use crate::outcome::Failure;
 use crate::plain::plain;
 
-/// Bytes of the page for the classes, and for the paths.
+/// Bytes of the page for the classes, and for the places.
 const CLASSES_BYTES: u64 = 60_000;
-const PATHS_BYTES: u64 = 30_000;
+const PLACES_BYTES: u64 = 30_000;
 
-/// Approximate bytes of a row without its names, and of a step of a path.
+/// Approximate bytes of a row without its names.
 const ROW_BYTES: u64 = 50;
-const STEP_BYTES: u64 = 6;
 
 /// The kept facts about the earlier heap.
 #[derive(Debug)]
@@ -26,66 +24,88 @@ pub(crate) struct Earlier {
     sums: Sums,
 }
 
+/// What grew since an earlier heap.
+#[derive(Debug)]
+pub(crate) struct Growth {
+    file: String,
+    made: Option<String>,
+    answer: DiffAnswer,
+}
+
 impl Earlier {
-    /// What to keep of this heap.
-    pub(super) fn of(heap: &Heap<'_>, retained: &Retained, file: &DumpFile) -> Self {
-        let millis = heap.header().time_millis;
-        Self {
-            file: plain(&file.short_name()),
+    /// What to keep of this heap. Errors: the file cannot be read.
+    pub(super) fn of(loaded: &Loaded<'_>) -> Result<Self, Failure> {
+        let millis = loaded.heap.header().time_millis;
+        Ok(Self {
+            file: plain(&loaded.file.short_name()),
             made: (millis != 0).then(|| date(millis)),
-            sums: diff::sums_by_name(heap, retained),
-        }
+            sums: Sums::of(loaded, false)?,
+        })
     }
 
-    /// What grew until this heap: classes with objects and retained bytes of both, and paths with
-    /// the same.
-    pub(super) fn grown(self, heap: &Heap<'_>, retained: &Retained, space: &mut Space) -> Value {
-        let growth = Growth::of(self.sums, diff::sums_by_name(heap, retained));
-        space.open(CLASSES_BYTES);
-        let mut classes = Vec::new();
-        for Row {
-            class,
-            before,
-            after,
-        } in &growth.rows
-        {
-            if !space.has_room() {
-                break;
-            }
-            space.take(ROW_BYTES);
-            classes.push(json!([
-                space.name(class),
-                before.objects,
-                after.objects,
-                before.retained_bytes,
-                after.retained_bytes
-            ]));
-        }
-        let (listed, rows) = (classes.len(), growth.rows.len());
-        json!({
-            "before": { "bytes": growth.before_bytes, "file": self.file, "made": self.made },
-            "classes": classes,
-            "classes_left": rows - listed,
-            "paths": paths_in_json(&growth.paths, space),
+    /// What grew until this heap. Errors: the file cannot be read.
+    pub(super) fn until(self, loaded: &Loaded<'_>) -> Result<Growth, Failure> {
+        Ok(Growth {
+            file: self.file,
+            made: self.made,
+            answer: DiffAnswer::of(self.sums, Sums::of(loaded, false)?, usize::MAX),
         })
     }
 }
 
-fn paths_in_json(paths: &[GrownPath], space: &mut Space) -> Vec<Value> {
-    space.open(PATHS_BYTES);
+impl Growth {
+    /// Classes with objects and retained bytes of both heaps, and places.
+    pub(super) fn in_json(&self, space: &mut Space) -> Value {
+        let classes = classes_in_json(&self.answer.classes, space);
+        let classes_left = self.answer.classes.len() - classes.len();
+        let places = places_in_json(&self.answer.places, space);
+        let places_left = self.answer.places.len() - places.len();
+        json!({
+            "before": { "bytes": self.answer.total_bytes_before, "file": self.file, "made": self.made },
+            "classes": classes,
+            "classes_left": classes_left,
+            "places": places,
+            "places_left": places_left,
+        })
+    }
+}
+
+fn classes_in_json(rows: &[ClassRow], space: &mut Space) -> Vec<Value> {
+    space.open(CLASSES_BYTES);
     let mut listed = Vec::new();
-    for path in paths {
+    for row in rows {
         if !space.has_room() {
             break;
         }
-        let mut names = Vec::new();
-        for class in &path.classes {
-            space.take(STEP_BYTES);
-            names.push(space.name(class));
+        space.take(ROW_BYTES);
+        let (before, after) = (row.before, row.after);
+        listed.push(json!([
+            space.name(&row.class),
+            before.objects,
+            after.objects,
+            before.retained,
+            after.retained
+        ]));
+    }
+    listed
+}
+
+fn places_in_json(rows: &[PlaceRow], space: &mut Space) -> Vec<Value> {
+    space.open(PLACES_BYTES);
+    let mut listed = Vec::new();
+    for row in rows {
+        if !space.has_room() {
+            break;
         }
         space.take(ROW_BYTES);
-        let (before, after) = (path.before, path.after);
-        listed.push(json!([names, before.0, after.0, before.1, after.1]));
+        listed.push(json!([
+            space.name(&row.name()),
+            row.depth,
+            row.grown,
+            row.moved,
+            row.after.objects,
+            row.after.retained
+        ]));
     }
     listed
 }

@@ -144,7 +144,7 @@ body("suspects").append(...data.suspects.map(suspectCard));
 const signed = (change, text) => (change > 0 ? "+" : change < 0 ? "\u2212" : "\u00b1") + text(Math.abs(change));
 const plainTable = (heads, rows) => element("table", "", element("thead", "", element("tr", "", ...heads.map(([text, kind]) => element("th", kind, text)))), element("tbody", "", ...rows));
 if (data.growth) {
-  const { before, classes, classes_left: left, paths } = data.growth;
+  const { before, classes, classes_left: left, places, places_left: placesLeft } = data.growth;
   const grew = total - before.bytes;
   const rows = classes.filter(([, , , then, now]) => now > then);
   const most = Math.max(1, ...rows.map(([, , , then, now]) => now - then));
@@ -155,16 +155,21 @@ if (data.growth) {
       element("td", "number grown", signed(now - then, inUnits)), element("td", "number", inUnits(now)),
       element("td", "number", signed(objectsNow - objects, grouped)), element("td", "number", grouped(objectsNow)), element("td", "share", bar));
   };
-  const table = plainTable([["Class", ""], ["Retained", "number"], ["now", "number"], ["Objects", "number"], ["now", "number"], ["", ""]], []);
-  const steps = paths.map(([classes, objects, objectsNow, then, now]) => element("li", "", element("span", "grown", signed(now - then, inUnits) + "  "),
-    classes.map((name) => names[name]).join(" \u203a ") + "  ", element("span", "note", grouped(objects) + " \u2192 " + counted(objectsNow, "object")
-      + ", " + inUnits(then) + " \u2192 " + inUnits(now))));
+  const table = plainTable([["Class", ""], ["Grown", "number"], ["Retained", "number"], ["More objects", "number"], ["Objects", "number"], ["", ""]], []);
+  const place = ([name, depth, grown, moved, objects, retained]) => {
+    const cell = element("td", "place", names[name]);
+    cell.style.paddingLeft = depth + "em";
+    return element("tr", "", cell, element("td", "number grown", grown > 0 ? signed(grown, inUnits) : ""), element("td", "number", moved > 0 ? inUnits(moved) : ""),
+      element("td", "number", inUnits(retained)), element("td", "number", grouped(objects)));
+  };
+  const growing = plainTable([["Place", ""], ["Grown", "number"], ["Moved here", "number"], ["Retained", "number"], ["Objects", "number"]], []);
   body("growth").append(
     element("p", "", "Since ", element("b", "", before.file), before.made ? " of " + before.made : "", ": ", element("span", "grown", signed(grew, inUnits)),
       ", from " + inUnits(before.bytes) + " to " + inUnits(total) + "."),
     element("h3", "", "Where it grew"),
-    element("p", "note", "Objects by class, each below what alone holds it. A path ends where its growth spreads."),
-    paths.length > 0 ? element("ol", "grew", ...steps) : element("p", "note", "No path grew."),
+    element("p", "note", "Objects by class, each below what alone holds it, down to where the growth spreads. What moved here left another place."),
+    ...(places.length > 0 ? [growing, long(growing.lastChild, places, place, 30)] : [element("p", "note", "No place grew.")]),
+    ...(placesLeft > 0 ? [element("p", "note", "The page has no room for " + counted(placesLeft, "more place") + "; hprof diff lists all.")] : []),
     element("h3", "", "Classes that grew"),
     ...(rows.length > 0 ? [table, long(table.lastChild, rows, row, 20)] : [element("p", "note", "None did.")]),
     ...(left > 0 ? [element("p", "note", "The page has no room for " + grouped(left) + " more classes; hprof diff lists all.")] : []));

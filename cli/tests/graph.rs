@@ -292,33 +292,6 @@ fn an_object_is_shown() {
 }
 
 #[test]
-fn growth_is_told_and_fails_on_request() {
-    let dir = TempDir::new().unwrap();
-    let small = dir.path().join("small.hprof");
-    std::fs::write(&small, Dump::new(8).bytes()).unwrap();
-    let large = file(&dir, &cache().bytes());
-    let large = large.to_str().unwrap();
-    let output = hprof(&["diff"], &small, &[large]);
-    assert_eq!(output.status.code(), Some(0));
-    let lines = text(&output);
-    let grown = ["+2,016", "2,016", "+1", "1", "java.lang.Object[]"];
-    assert!(
-        lines.lines().any(|line| line.split_whitespace().eq(grown)),
-        "{lines}"
-    );
-    let place = "+1,600 bytes in class app.Cache > java.lang.Object[] > app.Entry";
-    assert_eq!(lines.lines().next(), Some(place), "{lines}");
-    assert!(
-        lines.ends_with("all reachable objects: 2,040 bytes, 16 before (+2,024)\n"),
-        "{lines}"
-    );
-    for (limit, code) in [("2023", 1), ("2024", 0)] {
-        let output = hprof(&["diff", "--fail-if-grown", limit], &small, &[large]);
-        assert_eq!(output.status.code(), Some(code));
-    }
-}
-
-#[test]
 fn threads_have_what_they_hold() {
     let dir = TempDir::new().unwrap();
     let mut dump = cache();

@@ -119,7 +119,7 @@ fn a_page_of_two_dumps_tells_what_grew() {
     let grew = growth["classes"].as_array().unwrap();
     let is_new = |row: &&serde_json::Value| row[1] == 0 && row[2] == 1;
     assert_eq!(grew.iter().filter(is_new).count(), 2, "{growth}");
-    assert_eq!(growth["paths"].as_array().unwrap().len(), 2, "{growth}");
+    assert_eq!(growth["places"].as_array().unwrap().len(), 2, "{growth}");
     assert!(growth["before"]["bytes"].as_u64() < data["bytes"].as_u64());
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use graph::{Heap, SiteTotal};
-use serde_json::{json, Value};
+use serde::Serialize;
 
 use super::signed;
 use crate::answer::sites::DEPTH_FRAMES;
@@ -60,14 +60,6 @@ impl Kept {
         self.retained_bytes += more.retained_bytes;
         self.error_bytes = self.error_bytes.hypot(more.error_bytes);
     }
-
-    fn in_json(&self) -> Value {
-        json!({
-            "error": whole(self.error_bytes),
-            "objects": whole(self.objects),
-            "retained": whole(self.retained_bytes),
-        })
-    }
 }
 
 /// A site in both dumps.
@@ -110,48 +102,82 @@ impl SiteGrowth {
         Self(rows)
     }
 
-    /// Prints the first `most` sites.
-    pub(super) fn print(&self, most: usize, to: &mut dyn Write) -> io::Result<()> {
-        let mut table = Table::new([
-            ("retained", Side::Right),
-            ("error", Side::Right),
-            ("now", Side::Right),
-            ("objects", Side::Right),
-            ("now", Side::Right),
-            ("class", Side::Left),
-        ]);
-        for row in self.0.iter().take(most) {
-            let error = row.after.error_bytes.hypot(row.before.error_bytes);
-            table.row([
-                signed_sum(row.grown_bytes()).into(),
-                grouped(whole(error)).into(),
-                grouped(whole(row.after.retained_bytes)).into(),
-                signed_sum(row.after.objects - row.before.objects).into(),
-                grouped(whole(row.after.objects)).into(),
-                row.site.class.clone().into(),
-            ]);
-        }
-        table.print_with(to, |number, to| {
-            let frames = self.0.get(number).map_or(&[][..], |row| &row.site.frames);
-            for frame in frames.iter().take(DEPTH_FRAMES) {
-                writeln!(to, "{INDENT}at {}", plain(frame))?;
-            }
-            Ok(())
-        })
-    }
-
-    /// The first `most` sites as JSON, and how many are left out.
-    pub(super) fn in_json(&self, most: usize) -> (Value, usize) {
-        let rows = self.0.iter().take(most).map(|row| {
-            json!({
-                "after": row.after.in_json(),
-                "before": row.before.in_json(),
-                "class": row.site.class,
-                "frames": row.site.frames,
-            })
+    /// The first `most` sites, and how many are left out.
+    pub(super) fn rows(self, most: usize) -> (Vec<SiteRow>, usize) {
+        let left_out = self.0.len().saturating_sub(most);
+        let rows = self.0.into_iter().take(most).map(|row| SiteRow {
+            grown_bytes: row.grown_bytes(),
+            grown_objects: row.after.objects - row.before.objects,
+            error_bytes: row.after.error_bytes.hypot(row.before.error_bytes),
+            after: row.after.into(),
+            before: row.before.into(),
+            class: row.site.class,
+            frames: row.site.frames,
         });
-        (rows.collect(), self.0.len().saturating_sub(most))
+        (rows.collect(), left_out)
     }
+}
+
+/// A site in an answer.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct SiteRow {
+    after: SiteSum,
+    before: SiteSum,
+    class: String,
+    frames: Vec<String>,
+    #[serde(skip)]
+    grown_bytes: f64,
+    #[serde(skip)]
+    grown_objects: f64,
+    #[serde(skip)]
+    error_bytes: f64,
+}
+
+/// The bytes that a site keeps alive, without fractions.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct SiteSum {
+    error: u64,
+    objects: u64,
+    retained: u64,
+}
+
+impl From<Kept> for SiteSum {
+    fn from(kept: Kept) -> Self {
+        Self {
+            error: whole(kept.error_bytes),
+            objects: whole(kept.objects),
+            retained: whole(kept.retained_bytes),
+        }
+    }
+}
+
+/// Prints sites, with their stacks.
+pub(super) fn print(rows: &[SiteRow], to: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new([
+        ("grown", Side::Right),
+        ("error", Side::Right),
+        ("retained", Side::Right),
+        ("more objects", Side::Right),
+        ("objects", Side::Right),
+        ("class", Side::Left),
+    ]);
+    for row in rows {
+        table.row([
+            signed_sum(row.grown_bytes).into(),
+            grouped(whole(row.error_bytes)).into(),
+            grouped(row.after.retained).into(),
+            signed_sum(row.grown_objects).into(),
+            grouped(row.after.objects).into(),
+            row.class.clone().into(),
+        ]);
+    }
+    table.print_with(to, |number, to| {
+        let frames = rows.get(number).map_or(&[][..], |row| &row.frames);
+        for frame in frames.iter().take(DEPTH_FRAMES) {
+            writeln!(to, "{INDENT}at {}", plain(frame))?;
+        }
+        Ok(())
+    })
 }
 
 /// A change with its sign, without its fraction.
@@ -185,15 +211,12 @@ mod tests {
             of(&[("gone", 5.0), ("same", 7.0), ("grown", 1.0)]),
             of(&[("same", 7.0), ("grown", 9.4), ("new", 3.0)]),
         );
-        let (rows, left_out) = growth.in_json(2);
-        let classes: Vec<_> = growth.0.iter().map(|row| &*row.site.class).collect();
+        let classes: Vec<_> = growth.0.iter().map(|row| row.site.class.clone()).collect();
         assert_eq!(classes, ["grown", "new", "gone"]);
-        assert_eq!(
-            (rows[0]["after"]["retained"].as_u64(), left_out),
-            (Some(9), 1)
-        );
+        let (rows, left_out) = growth.rows(1);
+        assert_eq!((rows[0].after.retained, left_out), (9, 2));
         let mut text = Vec::new();
-        growth.print(1, &mut text).unwrap();
+        print(&rows, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         let row = ["+8", "4", "9", "0", "1", "grown", "at", "a.B.c(B.java:1)"];
         let words: Vec<_> = text
