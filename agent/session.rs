@@ -214,7 +214,7 @@ impl Session {
             Does::Histo(_) => sample_once(self.vm, jni, order),
             Does::Sites(name) => {
                 if self.profiles.allocations.is_none() {
-                    say("no report: this JVM records no allocation sites; its first messages say why");
+                    say("no report: this JVM records no allocation sites; see its first messages");
                     return false;
                 }
                 let report = Order {

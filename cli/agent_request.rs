@@ -111,7 +111,9 @@ impl Reply {
             }
             Some(200) => format!("there is no dump; the reason is on the stderr of the JVM {pid}"),
             Some(code) => {
-                format!("the JVM {pid} could not load the agent (its answer is {code}); its stderr may say why")
+                format!(
+                    "the JVM {pid} could not load the agent (its answer is {code}); see its stderr"
+                )
             }
             None => self.answer.not_loaded(pid),
         };

@@ -86,13 +86,11 @@ impl Jvm {
         let status = String::from_utf8_lossy(&status);
         let Reach { root, maps } = Reach::of(&process, &status)?;
         let maps = maps.as_deref();
-        let owner = owner(&status).ok_or(format!(
-            "the system does not tell the owner of process {pid}"
-        ))?;
+        let owner = owner(&status).ok_or(format!("the system hides the owner of process {pid}"))?;
         let own_pid = own_pid(&status).unwrap_or_else(|| pid.to_string());
         if is_closed(&process, &root, &own_pid, owner.0, maps) {
             return Err(format!(
-                "the JVM {pid} was started with -XX:+DisableAttachMechanism: nobody can attach to it"
+                "the JVM {pid} was started with -XX:+DisableAttachMechanism: no command can attach to it"
             ));
         }
         if !handles_quit(&status) {
@@ -268,7 +266,7 @@ impl Jvm {
             }
             if !waiting() {
                 return Err(format!(
-                    "the JVM {pid} is not waited for: what it sends cannot be taken"
+                    "the command cannot receive what the JVM {pid} sends"
                 ));
             }
             sleep(LOOK);
@@ -303,7 +301,7 @@ impl Jvm {
         let socket = UnixStream::connect(inside::path_of(&held))
             .map_err(|error| format!("the JVM {pid} does not listen: {error} (/tmp/{name})"))?;
         let peer = socket_peercred(&socket)
-            .map_err(|error| format!("the system does not tell which process listens: {error}"))?;
+            .map_err(|error| format!("the system hides which process listens: {error}"))?;
         if peer.pid != self.process.pid() || !self.process.is_there() {
             return Err(format!(
                 "/tmp/{name} is a socket of process {}, not of the JVM {pid}: remove it and try again",

@@ -136,7 +136,7 @@ fn tell(jvm: &Jvm, place: &DumpPlace, took: Duration) -> Result<Verdict, Failure
     let name = place.names();
     let Some(bytes) = jvm.root().bytes(place.path()) else {
         return Err(Failure::Input(format!(
-            "the JVM {} says that it made a dump, but there is no {name}; its stderr has the name of the dump",
+            "the JVM {} reported a dump, but there is no {name}; see its stderr",
             jvm.pid()
         )));
     };

@@ -29,7 +29,7 @@ pub(crate) fn run(
 ) -> Result<Verdict, Failure> {
     if io::stdout().is_terminal() {
         return Err(Failure::Input(
-            "standard output is a terminal, and a dump is not for reading: pass it to a command, or name a file with -o"
+            "standard output is a terminal: pipe the dump to a command, or name a file with -o"
                 .to_owned(),
         ));
     }
@@ -51,7 +51,7 @@ pub(crate) fn run(
     reply.print()?;
     if !is_whole {
         return Err(Failure::Input(format!(
-            "what the JVM {} sent is not whole; its stderr may say why",
+            "what the JVM {} sent is not whole; see its stderr",
             jvm.pid()
         )));
     }

@@ -33,7 +33,7 @@ impl GraphArguments {
             return Ok(());
         };
         Err(Failure::Input(format!(
-            "a running JVM does not tell values, and its objects move: have it write a file with hprof dump {pid}"
+            "a running JVM sends no values, and its objects move: write a file with hprof dump {pid}"
         )))
     }
 

@@ -75,7 +75,7 @@ pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u
     })?;
     if !taken {
         return Err(Failure::Input(format!(
-            "what the JVM {pid} sent is not whole; its stderr may say why"
+            "what the JVM {pid} sent is not whole; see its stderr"
         )));
     }
     Ok((sent, reply.pause_ms()))

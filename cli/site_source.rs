@@ -56,7 +56,7 @@ pub(crate) fn choose(
         .find(|source| source.table(found).is_some());
     Err(match other {
         Some(SiteSource::Sites) => format!("{missing}; there are recorded sites: --from sites"),
-        Some(SiteSource::Dump) => format!("{missing}; the heap dump tells of some: --from dump"),
+        Some(SiteSource::Dump) => format!("{missing}; the heap dump has some: --from dump"),
         None => format!("no allocation sites: {missing}. {ADVICE}"),
     })
 }

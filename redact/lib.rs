@@ -74,7 +74,7 @@ impl fmt::Display for RedactError {
             ),
             Self::NotEnded => out.write_str("it is not whole: its heap dump has no end"),
             Self::NoStrings => out.write_str(
-                "it does not tell which arrays belong to strings: it has no field java.lang.String.value; take --redact arrays",
+                "it has no field java.lang.String.value, so the arrays of strings are unknown; use --redact arrays",
             ),
             Self::Write(error) => error.fmt(out),
         }

@@ -201,7 +201,7 @@ impl WriteError {
             ),
             Self::NoRename { directory, reason } => write!(
                 out,
-                "the folder {} does not let files be renamed: {reason}; a dump may stay there as NAME.part, which is whole if the agent says so; choose another folder with file=",
+                "the folder {} does not let files be renamed: {reason}; a dump may stay there as NAME.part, whole if a message names it; choose another folder with file=",
                 directory.display()
             ),
             _ => out.write_str(self.words()),
@@ -247,7 +247,7 @@ impl WriteError {
                 "may not be written by this user; choose another directory or change its rights"
             }
             Self::InUse { .. } => {
-                "is being written by somebody else; wait for the end of that, or choose another name"
+                "is being written by another process; wait until it ends, or choose another name"
             }
             Self::WholePart { .. } => {
                 "is a whole dump that did not get its name; rename it, or choose another name"

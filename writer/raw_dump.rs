@@ -96,7 +96,7 @@ impl RawDump {
 
     fn exchanged(&self, error: &io::Error) -> WriteError {
         WriteError::Refused(format!(
-            "somebody has exchanged {}, which HotSpot has written: {error}; dump to a folder where nobody else writes",
+            "another process exchanged {}, which HotSpot wrote: {error}; dump to a folder where no other user writes",
             self.path.display()
         ))
     }
@@ -228,7 +228,7 @@ mod tests {
         };
         let why = raw.open(theirs).unwrap_err().to_string();
         assert!(
-            why.contains("/raw, which HotSpot has written: it belongs to user 7; "),
+            why.contains("/raw, which HotSpot wrote: it belongs to user 7; "),
             "{why}"
         );
         drop(raw);

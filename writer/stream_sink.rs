@@ -97,7 +97,7 @@ impl Outlet for StreamOutlet {
         if reached.as_ref().is_some_and(|it| it.has_begun) {
             if !self.way.can_begin_anew() {
                 return Err(WriteError::Refused(format!(
-                    "{} has got a part of a dump that must begin anew; start the reader again, then the dump",
+                    "{} received a part of a dump that must be sent again; restart the reader, then the dump",
                     self.way.reader()
                 )));
             }
@@ -430,7 +430,7 @@ mod tests {
                     assert_eq!((all.as_str(), done.load(Ordering::SeqCst)), ("whole", 1));
                 }
                 Err(WriteError::Refused(why)) if !can_begin_anew => {
-                    assert!(why.contains("must begin anew"), "{why}");
+                    assert!(why.contains("must be sent again"), "{why}");
                     assert_eq!(left.load(Ordering::SeqCst), 0, "the stream is still open");
                     drop(outlet);
                     assert_eq!(

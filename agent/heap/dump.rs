@@ -176,7 +176,7 @@ fn begin_line(outlet: &dyn Outlet, census: Option<&Census>, place: &Place<'_>) -
         return format!("sending {what} to a command that asked for it");
     }
     if matches!(place, Place::Leaks(_)) {
-        return format!("asking hprof leaks what keeps the memory, for {outlet}");
+        return format!("running hprof leaks for {outlet}");
     }
     let Some(seen) = census.map(Census::snapshot) else {
         return format!("dumping the heap to {outlet}");

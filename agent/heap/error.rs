@@ -167,7 +167,7 @@ impl fmt::Display for DumpError {
             Self::Child(why) => f.write_str(why),
             Self::Damaged(what) => write!(
                 f,
-                "the heap seems to be damaged: {what}; no other engine is tried, because it would read the heap inside the application"
+                "the heap seems to be damaged: {what}; nothing else is tried, because it would read the heap inside the application"
             ),
             Self::Again(_) => f.write_str("the fork came at a bad moment; try again"),
             Self::Engine(why) => write!(

@@ -77,7 +77,7 @@ impl Fifo {
                 Err(_) if began.elapsed() >= READER_LIMIT => {
                     let seconds = READER_LIMIT.as_secs();
                     return Err(io::Error::other(format!(
-                        "nobody has opened it to read for {seconds} s"
+                        "no process opened it for {seconds} s"
                     )));
                 }
                 Err(_) => sleep(LOOK),

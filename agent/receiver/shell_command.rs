@@ -67,7 +67,7 @@ impl Reader for Running {
         let Some(end) = ended else {
             let seconds = self.limit.as_secs();
             return Err(WriteError::Refused(format!(
-                "{} has got the whole dump and still runs after {seconds} s (timeout=)",
+                "{} received the whole dump and still runs after {seconds} s (timeout=)",
                 self.name
             )));
         };
@@ -76,7 +76,7 @@ impl Reader for Running {
             return Ok(());
         }
         Err(WriteError::Refused(format!(
-            "{} has got the whole dump and {}; look whether it is where it should be",
+            "{} received the whole dump and {}; check where it sent it",
             self.name, end
         )))
     }

@@ -188,7 +188,7 @@ impl Answering {
             }
             if told.len() as u64 > MOST_BYTES {
                 return Err(format!(
-                    "has told more than {} MB, which is no answer",
+                    "printed more than {} MB, which is no answer",
                     MOST_BYTES >> 20
                 ));
             }
@@ -278,7 +278,7 @@ mod tests {
         for (script, timeout_s, why) in [
             ("echo half; exit 2", 60, "ended with exit code 2"),
             ("exec sleep 600", 1, "had the whole heap for 1 s"),
-            ("exec cat /dev/zero", 60, "has told more than 1 MB"),
+            ("exec cat /dev/zero", 60, "printed more than 1 MB"),
         ] {
             let script = format!("cat > /dev/null; {script}");
             let asked = leaks(folder.path(), "a.txt", &script);

@@ -120,7 +120,7 @@ impl Triggers {
             return;
         }
         if self.reads_heap && env.notify(GARBAGE_COLLECTION_FINISH, true).is_err() {
-            say("this JVM does not tell of collections, so heap and growth of on= cause no dump");
+            say("this JVM does not report collections, so heap and growth of on= cause no dump");
         }
     }
 
@@ -170,7 +170,7 @@ fn hears_of_collections(env: &Env) -> bool {
     let missing = env.take_capabilities(&[GENERATE_GARBAGE_COLLECTION_EVENTS]);
     let hears = missing.is_ok_and(|missing| missing.is_empty());
     if !hears {
-        say("this JVM does not tell of collections, so heap and growth of on= cause no dump");
+        say("this JVM does not report collections, so heap and growth of on= cause no dump");
     }
     hears
 }

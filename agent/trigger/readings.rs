@@ -28,7 +28,7 @@ impl HeapReader {
         });
         let found = found.flatten();
         if found.is_none() {
-            say("this runtime does not tell what is in use after collections (it has no java.management), so heap and growth of on= cause no dump");
+            say("this runtime has no java.management, so heap and growth of on= cause no dump; add the module");
         }
         found
     }

@@ -70,7 +70,7 @@ impl LinesFile {
 /// The error in the words of a user, if a link is the reason.
 fn named_link(error: io::Error) -> io::Error {
     match error.raw_os_error() {
-        Some(libc::ELOOP) => io::Error::other("it is a link, behind which no file is written"),
+        Some(libc::ELOOP) => io::Error::other("it is a link, and the agent writes through none"),
         _ => error,
     }
 }
@@ -211,7 +211,7 @@ mod tests {
             let other = put(kind, &path);
             let why = lines(&path).add("a line\n").expect_err(kind);
             assert!(why.contains("lines cannot be written: "), "{kind}: {why}");
-            let names_it = why.ends_with("it is a link, behind which no file is written");
+            let names_it = why.ends_with("it is a link, and the agent writes through none");
             assert_eq!(
                 names_it,
                 kind.contains("link") && kind != "hard link",

@@ -197,7 +197,7 @@ impl<'a> HeapTools<'a> {
 
     fn waste(&mut self, limit: usize) -> Result<Value, Failure> {
         if self.is_live() {
-            let why = "a running JVM does not tell values: call dump first";
+            let why = "a running JVM sends no values: call dump first";
             return Err(Failure::Input(why.to_owned()));
         }
         let strings = self.arguments.strings;

@@ -284,7 +284,7 @@ fn a_source_that_is_not_there_is_named() {
         (
             vec!["sites", "--from", "sites"],
             &dump,
-            "the heap dump tells of some: --from dump",
+            "the heap dump has some: --from dump",
         ),
         (
             vec!["sites", "--from", "dump"],

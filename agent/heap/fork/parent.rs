@@ -82,7 +82,7 @@ impl<'f> Attempt<'f> {
         let copied = self.copy(product, profiled)?;
         if let Some(missing) = self.tried.no_oop_maps.get() {
             say(&format!(
-                "{missing} of this JVM's compiled code cannot be read, so HotSpot looks for replaced objects"
+                "{missing} of this JVM's compiled code cannot be read, so HotSpot searches for replaced objects"
             ));
         }
         if let Some(long_barrier) = self.tried.long_barrier.get() {

@@ -87,7 +87,7 @@ class ClosedJvmTest extends CommandTest {
         // The switch behind the main class is the program's.
         try (Jvm jvm = Jvm.on(start.jdk, folder).through(through).switches(switches).run(Patient.class, start.isClosed ? OPEN : CLOSED).ready()) {
             if (start.isClosed) {
-                mustRefuse(dump(jvm.pid()), "was started with " + CLOSED + ": nobody can attach to it");
+                mustRefuse(dump(jvm.pid()), "was started with " + CLOSED + ": no command can attach to it");
             } else {
                 dump(jvm.pid(), "-o", folder.resolve("1.hprof")).good();
             }

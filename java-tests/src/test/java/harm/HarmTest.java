@@ -27,7 +27,7 @@ class HarmTest extends HoldingTest {
     private static final String CRASHED_IN_FRAMES =
             "hprof-rs: the forked copy crashed with signal 11 while it read compiled frames, so no other will read them";
     private static final String MADE_AGAIN =
-            "hprof-rs: ImmutableOopMap of this JVM's compiled code cannot be read, so HotSpot looks for replaced objects";
+            "hprof-rs: ImmutableOopMap of this JVM's compiled code cannot be read, so HotSpot searches for replaced objects";
     private static final String KILLED = "the forked copy was killed (signal 9), by a user or by the kernel when memory ran out";
 
     static Stream<Arguments> places() {
@@ -123,7 +123,7 @@ class HarmTest extends HoldingTest {
                 fellBack(jvm, how);
             } else {
                 gaveUp(jvm, "the heap seems to be damaged: " + how
-                        + "; no other engine is tried, because it would read the heap inside the application");
+                        + "; nothing else is tried, because it would read the heap inside the application");
             }
         }
     }

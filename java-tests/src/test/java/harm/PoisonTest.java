@@ -45,7 +45,7 @@ class PoisonTest {
             String line = jvm.err.await(1, "word of a dump's end",
                     text -> text.contains("hprof-rs: no dump") || text.contains("hprof-rs: dumped"), Jvm.LIMIT);
             assertTrue(line.matches("hprof-rs: no dump: the heap seems to be damaged: " + what
-                    + "; no other engine is tried, because it would read the heap inside the application"), line);
+                    + "; nothing else is tried, because it would read the heap inside the application"), line);
             jvm.say("heal").out.await("DID heal", Jvm.LIMIT);
             assertEquals(List.of(), Children.of(jvm.pid()), "children and zombies");
             assertEquals(0, jvm.end(), jvm.err::text);

@@ -86,7 +86,7 @@ class StreamsTest {
     void aCommandThatFailsIsToldOf() {
         try (Jvm jvm = jvm(Jdks.of(17), "exec=cat > a.hprof; exit 42")) {
             String line = dump(jvm, "no dump: ");
-            assertTrue(line.contains("has got the whole dump and ended with exit code 42"), line);
+            assertTrue(line.contains("received the whole dump and ended with exit code 42"), line);
             assertEquals(0, jvm.end(), jvm.err::text);
         }
         try (Jvm jvm = jvm(Jdks.of(17), "exec=no_such_command_is_there")) {
@@ -116,7 +116,7 @@ class StreamsTest {
         // It has got everything.
         try (Jvm jvm = jvm(jdk, "timeout=2,exec=cat > /dev/null; sleep 1000")) {
             String line = dump(jvm, "no dump: ");
-            assertTrue(line.contains("has got the whole dump and still runs after 2 s (timeout=)"), line);
+            assertTrue(line.contains("received the whole dump and still runs after 2 s (timeout=)"), line);
             assertEquals(0, jvm.end(), jvm.err::text);
         }
     }
@@ -139,7 +139,7 @@ class StreamsTest {
             await(jvm, "no dump: the reader of the pipe " + pipe + " takes no more: ");
             // There is none.
             jvm.signal("QUIT");
-            await(jvm, "nobody has opened it to read for 10 s");
+            await(jvm, "no process opened it for 10 s");
             assertFalse(jvm.err.text().contains("there will be no dump"), jvm.err.text());
             assertEquals(0, jvm.end(), jvm.err::text);
         }

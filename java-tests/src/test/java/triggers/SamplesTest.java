@@ -102,7 +102,7 @@ class SamplesTest {
                 Arguments.of(jdk, "minfree=900t", " must stay free; remove files, or change minfree="),
                 Arguments.of(jdk, "do=histo=taken", "taken cannot be written: "),
                 Arguments.of(jdk, "metrics=no/such/folder", "no/such/folder cannot be written: "),
-                Arguments.of(jdk, "do=histo=link", "link cannot be written: it is a link, behind which no file is written"),
+                Arguments.of(jdk, "do=histo=link", "link cannot be written: it is a link, and the agent writes through none"),
                 Arguments.of(jdk, "do=histo=/dev/full", "/dev/full cannot be written: it is no file")));
     }
 
