@@ -1,13 +1,14 @@
 //! One heap: the objects of a dump, their classes, sizes and references.
 
 use format::{ClassName, UNIT_BYTES};
-use reader::{Budget, ClassTable, Directory, Header, ReadError, SiteTable, Sizes, Stacks};
+use reader::{
+    Budget, ClassTable, Directory, Header, ReadError, ReferenceWidth, SiteTable, Sizes, Stacks,
+};
 
 use crate::class_facts::{AllFacts, References, NONE};
 use crate::error::GraphError;
 use crate::graph_view::{GraphView, Implied};
 use crate::id_index::IdIndex;
-use crate::id_list::IdList;
 use crate::input::Input;
 use crate::kinds::Kind;
 use crate::link::{link, Known, Linked, PartPlace};
@@ -78,16 +79,16 @@ impl<'p> Heap<'p> {
             .map(|part| std::mem::take(&mut part.ids))
             .collect();
         let ids = IdIndex::new(&lists);
-        let highest = highest(&lists);
         let counts: Vec<u64> = lists.iter().map(|list| list.count).collect();
         drop(lists);
         let classes = &mut directory.classes;
         add_classes(classes, &parts, header.id_bytes, input.budget())?;
-        let is_narrow = parts.iter().any(|part| part.references_are_narrow);
+        let mut width = ReferenceWidth::default();
+        parts.iter().for_each(|part| width.merge(&part.width));
         let is_stream = sizes.is_some();
         let told = Sizes::of_facts(directory.strings.facts()).or(sizes);
         let told = told.filter(|_| !options.by_rule);
-        let assumed = || Sizes::assumed(header.id_bytes, is_narrow, highest);
+        let assumed = || Sizes::assumed(header.id_bytes, width.is_narrow());
         let sizes = told.unwrap_or_else(assumed);
         let objects = u32::try_from(count).unwrap_or(NONE);
         let roots = Roots::new(&parts, &ids, &directory, objects);
@@ -322,10 +323,4 @@ fn places(parts: Vec<Part>, counts: &[u64]) -> Vec<PartPlace> {
         place
     };
     parts.into_iter().zip(counts).map(place).collect()
-}
-
-/// The highest of all ids; 0 if there are none.
-fn highest(lists: &[IdList]) -> u64 {
-    let bounds = lists.iter().filter_map(|list| list.bounds);
-    bounds.map(|(_, high)| high).max().unwrap_or(0)
 }

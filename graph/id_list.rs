@@ -47,12 +47,6 @@ impl IdList {
         self.count += 1;
     }
 
-    #[inline]
-    /// The last id; 0 if there is none.
-    pub(crate) fn last(&self) -> u64 {
-        self.last
-    }
-
     /// All ids in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         let (mut bytes, mut last) = (self.bytes.as_slice(), 0_u64);

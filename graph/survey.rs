@@ -5,8 +5,8 @@ use std::thread;
 
 use format::{record as tag, BasicType, ObjectSizes, HEADER_GRAPH, RECORD_HEADER_BYTES};
 use reader::{
-    sub_records_follow, ClassDump, Directory, Header, Record, RecordHead, Root, Sizes, Source,
-    Version, LOOK_BYTES,
+    sub_records_follow, ClassDump, Directory, Header, Record, RecordHead, ReferenceWidth, Root,
+    Sizes, Source, Version, LOOK_BYTES,
 };
 
 use crate::error::GraphError;
@@ -54,12 +54,10 @@ pub(crate) struct Part {
     pub(crate) checkpoints: Vec<Checkpoint>,
     pub(crate) roots: Vec<Root>,
     pub(crate) classes: Vec<FileClass>,
-    /// Whether two neighbours are too close together for references of 8 bytes.
-    pub(crate) references_are_narrow: bool,
+    /// The evidence for the width of references.
+    pub(crate) width: ReferenceWidth,
     /// Whether it contains something that is not a sub-record; the rest is then not read.
     pub(crate) damaged: bool,
-    /// Where the last array of references would end if they were 8 bytes wide.
-    wide_end: u64,
     /// The record of the last object.
     last: Checkpoint,
 }
@@ -97,11 +95,6 @@ impl Part {
         if self.ids.count % CHECKPOINT_OBJECTS == 0 {
             self.checkpoints.push(self.last);
         }
-        // Only a neighbour directly after an array shows how wide its elements are.
-        if id > self.ids.last() && id < self.wide_end {
-            self.references_are_narrow = true;
-        }
-        self.wide_end = 0;
         self.ids.push(id);
     }
 
@@ -121,22 +114,25 @@ impl Visitor for Part {
     }
 
     fn class(&mut self, offset: u64, dump: ClassDump) {
+        self.width.object(dump.class);
         self.object(offset, dump.class);
         self.classes.push(FileClass { offset, dump });
     }
 
     fn instance(&mut self, offset: u64, head: Head, _: &[u8]) {
+        self.width.object(head.object);
         self.object(offset, head.object);
     }
 
     fn object_array(&mut self, offset: u64, head: Head, length: u32) {
+        self.width.array(head.object, length);
         self.object(offset, head.object);
-        self.wide_end = head.object.saturating_add(16 + u64::from(length) * 8);
     }
 
     fn elements(&mut self, _: &[u8]) {}
 
     fn primitive_array(&mut self, offset: u64, head: Head, _: u32, _: BasicType) {
+        self.width.object(head.object);
         self.object(offset, head.object);
     }
 }

@@ -12,6 +12,7 @@ use format::{BasicType, JvmFacts, UNIT_BYTES};
 use crate::budget::entries;
 use crate::classes::ClassTable;
 use crate::heap_record::HeapRecord;
+use crate::reference_width::ReferenceWidth;
 use crate::sizes::Sizes;
 
 /// The layout of objects as far as it is known.
@@ -20,13 +21,7 @@ pub(crate) struct Sizing {
     /// The layout with narrow and with wide references. Both are the same if the file contains the
     /// layout.
     either: [Sizes; 2],
-    /// Whether some objects are too close together for wide references.
-    is_narrow: bool,
-    id_bytes: u32,
-    highest: u64,
-    last: u64,
-    /// Where the last array of references would end if they were wide.
-    wide_end: u64,
+    width: ReferenceWidth,
 }
 
 /// Objects of one kind.
@@ -51,14 +46,9 @@ pub(crate) enum Kind {
 impl Sizing {
     /// A layout for ids of this size, before anything else is known.
     pub(crate) fn new(id_bytes: u32) -> Self {
-        let assumed = |is_narrow| Sizes::assumed(id_bytes, is_narrow, u64::MAX);
         Self {
-            either: [assumed(true), assumed(false)],
-            is_narrow: false,
-            id_bytes,
-            highest: 0,
-            last: 0,
-            wide_end: 0,
+            either: [true, false].map(|is_narrow| Sizes::assumed(id_bytes, is_narrow)),
+            width: ReferenceWidth::default(),
         }
     }
 
@@ -67,7 +57,7 @@ impl Sizing {
         if let Some(told) = Sizes::of_facts(facts) {
             self.either = [told, told];
         }
-        (self.last, self.wide_end) = (0, 0);
+        self.width.restart();
     }
 
     /// Copies the layout of another, which has read the same records outside of heaps.
@@ -77,8 +67,7 @@ impl Sizing {
 
     /// Merges what other segments of the heap have shown. The layout stays.
     pub(crate) fn merge(&mut self, other: &Self) {
-        self.is_narrow |= other.is_narrow;
-        self.highest = self.highest.max(other.highest);
+        self.width.merge(&other.width);
     }
 
     /// Examines the next record and returns the kind of its object; the caller adds the object to
@@ -86,31 +75,23 @@ impl Sizing {
     pub(crate) fn kind(&mut self, record: &HeapRecord) -> Option<Kind> {
         match record {
             HeapRecord::Class(class) => {
-                self.at(class.class, 0);
+                self.width.object(class.class);
                 None
             }
             HeapRecord::Instance(instance) => {
-                self.at(instance.object, 0);
+                self.width.object(instance.object);
                 Some(Kind::Class(instance.class))
             }
             HeapRecord::ObjectArray(array) => {
-                let wide_bytes = 16 + u64::from(array.length) * 8;
-                self.at(array.object, array.object.saturating_add(wide_bytes));
+                self.width.array(array.object, array.length);
                 Some(Kind::Class(array.class))
             }
             HeapRecord::PrimitiveArray(array) => {
-                self.at(array.object, 0);
+                self.width.object(array.object);
                 Some(Kind::Primitive(array.kind))
             }
             HeapRecord::Root(_) | HeapRecord::HeapInfo { .. } => None,
         }
-    }
-
-    fn at(&mut self, id: u64, wide_end: u64) {
-        // Only a neighbour directly after an array shows how wide its elements are.
-        self.is_narrow |= id > self.last && id < self.wide_end;
-        self.highest = self.highest.max(id);
-        (self.last, self.wide_end) = (id, wide_end);
     }
 
     fn array(&self, length: u32, kind: BasicType) -> [u32; 2] {
@@ -119,11 +100,9 @@ impl Sizing {
 
     /// The value for the width of the heap's references.
     fn chosen<T>(&self, [for_narrow, for_wide]: [T; 2]) -> T {
-        let by_all = Sizes::assumed(self.id_bytes, self.is_narrow, self.highest);
-        let [narrow, wide] = self.either;
-        match narrow != wide && by_all == wide {
-            true => for_wide,
-            false => for_narrow,
+        match self.width.is_narrow() {
+            true => for_narrow,
+            false => for_wide,
         }
     }
 

@@ -27,12 +27,9 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// The assumed layout for ids of this size. References are narrow (compressed) if some objects
-    /// are too close together for wide ones, or if all addresses are below 32 GiB, where HotSpot
-    /// compresses references by default.
-    pub fn assumed(id_bytes: u32, references_are_narrow: bool, highest_id: u64) -> Self {
-        let is_narrow = references_are_narrow || highest_id < 32 << 30;
-        let (word, reference) = match (id_bytes, is_narrow) {
+    /// The assumed layout for ids of this size, with references of this width.
+    pub fn assumed(id_bytes: u32, references_are_narrow: bool) -> Self {
+        let (word, reference) = match (id_bytes, references_are_narrow) {
             (4, _) => (4, 4),
             (_, true) => (8, 4),
             (_, false) => (8, 8),
@@ -167,8 +164,8 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_hotspot() {
-        let narrow = Sizes::assumed(8, true, u64::MAX);
-        let wide = Sizes::assumed(8, false, u64::MAX);
+        let narrow = Sizes::assumed(8, true);
+        let wide = Sizes::assumed(8, false);
         let string = |sizes: &Sizes| {
             let fields = [
                 BasicType::Object,
@@ -188,9 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn low_addresses_mean_compressed_references() {
-        assert_eq!(Sizes::assumed(8, false, 1 << 32).reference_bytes, 4);
-        assert_eq!(Sizes::assumed(8, false, 1 << 40).reference_bytes, 8);
-        assert_eq!(Sizes::assumed(4, false, 1 << 30).header_bytes, 8);
+    fn small_ids_mean_a_small_machine() {
+        assert_eq!(Sizes::assumed(4, false).header_bytes, 8);
     }
 }
