@@ -1,0 +1,80 @@
+package planted;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import harness.Beside;
+import harness.Jvm;
+import harness.Tools;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import planted.judge.Answer;
+import planted.judge.Kind;
+import planted.judge.Missing;
+
+/**
+ * `hprof leaks` finds the facts of leaks that are planted, all but those of missing.txt: what it found once it must find again,
+ * and what it finds for the first time goes from that list. BLESS=1 writes the list anew.
+ */
+class PlantedTest {
+    /** Of so many kinds, one is asked for by its process id, too. */
+    private static final int LIVE = 5;
+
+    private static final Missing MISSING = Missing.known();
+    private static final Set<String> ASKED = new ConcurrentSkipListSet<>();
+    private static final Set<String> NOW = new ConcurrentSkipListSet<>();
+
+    @TempDir Path folder;
+
+    static List<Kind> kinds() {
+        return Kind.all();
+    }
+
+    @Beside
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void theAnswerHasTheFacts(Kind kind) {
+        try (Jvm jvm = kind.run(folder)) {
+            Answer answer = Answer.ours("--no-index", kind.dump(jvm, folder));
+            if (Math.floorMod(kind.name.hashCode(), LIVE) == 0) {
+                Answer live = Answer.ours(jvm.pid(), "--agent", Tools.agent());
+                assertEquals(MISSING.settled(answer.facts(kind, false)), MISSING.settled(live.facts(kind, false)), () -> answer.screen + "\nlive:\n" + live.screen);
+            }
+            List<String> missing = answer.facts(kind, false);
+            ASKED.add(kind.name);
+            NOW.addAll(missing);
+            if (!Missing.isBlessed()) {
+                assertEquals(lines(MISSING.of(kind)), lines(MISSING.settled(missing)), () -> kind + " has more or fewer facts than missing.txt knows: "
+                        + "delete from it what is found now\n" + answer.screen);
+            }
+        }
+    }
+
+    private static String lines(List<String> facts) {
+        return facts.stream().sorted().collect(Collectors.joining("\n"));
+    }
+
+    @Test
+    void theListOfMissingFactsNamesNoOthers() {
+        Set<String> wanted = new HashSet<>();
+        Kind.all().forEach(kind -> wanted.addAll(kind.wanted()));
+        List<String> unknown = MISSING.all().stream().filter(fact -> !wanted.contains(fact)).collect(Collectors.toList());
+        assertEquals(List.of(), unknown);
+        assertEquals(MISSING.lines().stream().sorted().distinct().collect(Collectors.toList()), MISSING.lines());
+    }
+
+    @AfterAll
+    static void bless() {
+        if (Missing.isBlessed()) {
+            MISSING.write(ASKED, NOW);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package planted.judge;
+
+import harness.Tools;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * What an answer must say, in whatever words. Written `name: kind words`:
+ * <ul>
+ * <li>`static CLASS FIELD` that static field, by its class and name
+ * <li>`thread REGEX` a thread of this name, in quotation marks
+ * <li>`count N|M CLASS...` so many objects, give or take three in a hundred, of one of these classes, beside its name
+ * <li>`bytes N REGEX` an amount of memory, in any unit, as exact as that, near words that match
+ * <li>`line FILE MARK` the line of this source that has the mark, as frames have it
+ * <li>`says REGEX` words that match
+ * </ul>
+ */
+public final class Fact {
+    private static final String NUMBER = "(?<![\\w.,$])(\\d[\\d,]*)(?![\\w.,$]*\\d)(?![\\w$])";
+    private static final String BEFORE = NUMBER + "(?:[ |]+[\\d.,]+(?: ?(?:[kMG]i?B|bytes|%))?)?[ |]+(?:[a-z]+ ){0,3}\\W{0,3}";
+    private static final String AFTER = "(?: objects| instances)?\\W{1,4}" + NUMBER;
+    private static final Pattern AMOUNT = Pattern.compile("(?<![\\w.,$])(\\d[\\d,]*(?:\\.\\d+)?) ?(bytes|[kKMG]i?B)\\b");
+    private static final double TOLERANCE = 0.03;
+
+    public final String name;
+    private final Predicate<String> test;
+
+    private Fact(String name, Predicate<String> test) {
+        this.name = name;
+        this.test = test;
+    }
+
+    /** Whether the text says so. */
+    public boolean isIn(String text) {
+        return test.test(text);
+    }
+
+    /** As an annotation has it. */
+    static Fact of(String written) {
+        String[] parts = written.split(" ", 3);
+        if (parts.length < 3 || !parts[0].endsWith(":")) {
+            throw new IllegalArgumentException("no fact: " + written);
+        }
+        return new Fact(parts[0].substring(0, parts[0].length() - 1), test(parts[1], parts[2]));
+    }
+
+    private static Predicate<String> test(String kind, String words) {
+        String[] two = words.split(" ", 2);
+        switch (kind) {
+            case "static":
+                return staticField(name(two[0]), Pattern.quote(two[1]));
+            case "thread":
+                return Pattern.compile("[\"'`“]" + words + "[\"'`”]").asPredicate();
+            case "count":
+                return text -> Arrays.stream(two[1].split(" ")).anyMatch(type -> counts(two[0].split("\\|"), name(type), text));
+            case "bytes":
+                return text -> amounts(Long.parseLong(two[0]), Pattern.compile(two[1]), text);
+            case "line":
+                return Pattern.compile(Pattern.quote(two[0]) + ":" + Tools.line("planted/" + two[0], "// " + two[1]) + "\\b").asPredicate();
+            case "says":
+                return Pattern.compile(words).asPredicate();
+            default:
+                throw new IllegalArgumentException("no kind of fact: " + kind);
+        }
+    }
+
+    /** A class, with its package or without, and no other class whose name begins or ends so. */
+    private static String name(String type) {
+        int dot = type.lastIndexOf('.') + 1;
+        String owner = dot == 0 ? "" : "(?:" + Pattern.quote(type.substring(0, dot)) + ")?";
+        return "(?<![\\w$.])" + owner + Pattern.quote(type.substring(dot)) + "(?![\\w$\\[])";
+    }
+
+    /** `Shop.CARTS`, "CARTS of class Shop" or "class Shop … CARTS". */
+    private static Predicate<String> staticField(String type, String field) {
+        return Pattern.compile(type + "[.#]" + field + "\\b|\\b" + field + "\\b[^\\n]{0,30}\\bclass\\W{0,3}" + type + "|" + type
+                + "[^\\n]{0,60}\\b" + field + "\\b").asPredicate();
+    }
+
+    /** Whether one of these numbers stands before the class, perhaps with an amount and a few words between them, or right after it. */
+    private static boolean counts(String[] wanted, String type, String text) {
+        return Stream.of(BEFORE + type, type + AFTER).flatMap(order -> Pattern.compile(order).matcher(text).results())
+                .map(found -> Double.valueOf(found.group(1).replace(",", "")))
+                .anyMatch(number -> Arrays.stream(wanted).anyMatch(each -> isAbout(Long.parseLong(each), number)));
+    }
+
+    /** Whether an amount of so many bytes stands in a line with these words near it. */
+    private static boolean amounts(long wanted, Pattern words, String text) {
+        return AMOUNT.matcher(text).results().anyMatch(found -> bytes(found.group(1), found.group(2)).stream()
+                .anyMatch(amount -> isAbout(wanted, amount))
+                && words.matcher(before(text, found.start(), 80) + "|" + after(text, found.end(), 80)).find());
+    }
+
+    /** What an amount can mean: MB are a million bytes, or 1,048,576. */
+    private static List<Double> bytes(String number, String unit) {
+        double value = Double.parseDouble(number.replace(",", ""));
+        int power = "bkmg".indexOf(unit.toLowerCase(Locale.ROOT).charAt(0));
+        return List.of(value * Math.pow(1_000, power), value * Math.pow(1_024, power));
+    }
+
+    private static boolean isAbout(long wanted, double number) {
+        return Math.abs(number - wanted) <= wanted * TOLERANCE;
+    }
+
+    private static String before(String text, int end, int most) {
+        String before = text.substring(Math.max(0, end - most), end);
+        return before.substring(before.lastIndexOf('\n') + 1);
+    }
+
+    private static String after(String text, int start, int most) {
+        return text.substring(start, Math.min(text.length(), start + most)).split("\n", 2)[0];
+    }
+}
