@@ -37,6 +37,7 @@ pub struct CheckOptions {
 }
 
 /// Reads a file twice, once for definitions and once for references, and reports every broken rule.
+/// Before, its first records show who wrote it.
 ///
 /// `open` must return the same uncompressed bytes each time, see [`crate::unpacked`]. Memory is
 /// used for strings, classes and the ids of objects, not for their data. Errors: `open` or reading
@@ -45,16 +46,14 @@ pub fn check<'r>(
     open: &mut dyn FnMut() -> io::Result<Box<dyn Read + 'r>>,
     options: CheckOptions,
 ) -> Result<Report, ReadError> {
+    let origin = Origin::of(&mut reader(open)?.with_budget(options.budget))?;
     let mut first = reader(open)?;
     let header = first.header();
-    let mut next = first.next_event()?;
-    let origin = Origin::of(&header, next.as_ref());
     let mut faults = Faults::new(options.most, origin, options.strict);
     let mut judge = Judge::new(&header, &mut faults);
-    while let Some(event) = next {
+    while let Some(event) = first.next_event()? {
         judge.event(event);
         options.budget.allow(judge.held_bytes())?;
-        next = first.next_event()?;
     }
     let contents = judge.finish(header.id_bytes);
     let bytes = first.offset();

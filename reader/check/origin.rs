@@ -1,13 +1,15 @@
 //! The writer of a file: a habit excuses only the writer that has it.
 
-use crate::dump::Event;
-use crate::header::{Header, Version};
-use crate::record::Record;
+use crate::dump::{DumpReader, Event};
+use crate::error::ReadError;
+use crate::header::Version;
+use crate::id_set::IdSet;
+use crate::record::{LoadClass, Record, Utf8};
 
 /// The writer of a file, recognised by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Android: the version is 1.0.3.
+    /// Android: the version is 1.0.3, or classes have the trace 0, as in a dump that was converted.
     Android,
     /// HotSpot's own dump: ids of strings are addresses.
     HotSpot,
@@ -15,6 +17,8 @@ pub enum Origin {
     HprofRs,
     /// The HPROF agent of JDK 8 and earlier: CONTROL SETTINGS comes first.
     JdkAgent,
+    /// An executable that GraalVM has compiled ahead of time: names of classes have dots.
+    NativeImage,
     /// None of these.
     Unknown,
 }
@@ -23,19 +27,54 @@ pub enum Origin {
 const LOWEST_ADDRESS: u64 = 1 << 24;
 
 impl Origin {
-    /// Decides by the header and the record after it; `None` for a file that ends there.
-    pub(super) fn of(header: &Header, first: Option<&Event>) -> Self {
-        if header.version == Version::V1_0_3 {
-            return Self::Android;
+    /// Reads the file up to its first class. Errors: I/O.
+    pub(super) fn of(dump: &mut DumpReader<'_>) -> Result<Self, ReadError> {
+        if dump.header().version == Version::V1_0_3 {
+            return Ok(Self::Android);
         }
-        match first {
-            Some(Event::Record(_, Record::ControlSettings(_))) => Self::JdkAgent,
-            Some(Event::Record(_, Record::Utf8(string))) => match string.id {
-                1 => Self::HprofRs,
-                id if id >= LOWEST_ADDRESS && id % 8 == 0 => Self::HotSpot,
-                _ => Self::Unknown,
-            },
+        let first = dump.next_event()?;
+        if let Some(Event::Record(_, Record::ControlSettings(_))) = first {
+            return Ok(Self::JdkAgent);
+        }
+        let by_string = match &first {
+            Some(Event::Record(_, Record::Utf8(string))) => Self::of_string(string.id),
             _ => Self::Unknown,
+        };
+        let mut dotted = IdSet::default();
+        let mut next = first;
+        while let Some(event) = next {
+            match event {
+                Event::Record(_, Record::Utf8(string)) if is_dotted(&string) => {
+                    dotted.insert(string.id);
+                }
+                Event::Record(_, Record::LoadClass(load)) => {
+                    return Ok(Self::of_class(&load, &dotted).unwrap_or(by_string));
+                }
+                Event::HeapStart(_) => break,
+                _ => {}
+            }
+            dump.budget().allow(dotted.held_bytes())?;
+            next = dump.next_event()?;
+        }
+        Ok(by_string)
+    }
+
+    /// Decides by the id of the first string.
+    fn of_string(id: u64) -> Self {
+        match id {
+            1 => Self::HprofRs,
+            id if id >= LOWEST_ADDRESS && id % 8 == 0 => Self::HotSpot,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Decides by the first class, and by the names that have dots; `None` if any writer may have
+    /// written it.
+    fn of_class(load: &LoadClass, dotted: &IdSet) -> Option<Self> {
+        match (load.trace, dotted.contains(load.name)) {
+            (0, _) => Some(Self::Android),
+            (_, true) => Some(Self::NativeImage),
+            (_, false) => None,
         }
     }
 
@@ -46,7 +85,13 @@ impl Origin {
             Self::HotSpot => "HotSpot",
             Self::HprofRs => "hprof-rs",
             Self::JdkAgent => "the JDK's HPROF agent",
+            Self::NativeImage => "a GraalVM native image",
             Self::Unknown => "unknown",
         }
     }
+}
+
+/// Whether a string is the name of a class with dots between its packages.
+fn is_dotted(string: &Utf8) -> bool {
+    string.text.contains(&b'.') && !string.text.contains(&b'/')
 }

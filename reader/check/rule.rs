@@ -24,6 +24,8 @@ enum Habit {
     Jdk,
     /// Android.
     Android,
+    /// GraalVM's native images.
+    NativeImage,
     /// Many writers: always a note.
     Many,
 }
@@ -36,16 +38,17 @@ impl Habit {
             Self::HotSpot | Self::Jdk => Origin::HotSpot.name(),
             Self::JdkAgent => Origin::JdkAgent.name(),
             Self::Android => Origin::Android.name(),
+            Self::NativeImage => Origin::NativeImage.name(),
         })
     }
 
-    /// Whether a file of this origin may break the rule. Android's may break any, as may those of
-    /// an unknown writer.
+    /// Whether a file of this origin may break the rule. Those of Android, of native images and of
+    /// unknown writers may break any that a writer is known for.
     fn excuses(self, origin: Origin) -> bool {
         match (self, origin) {
             (Self::Many, _) => true,
             (Self::Nobody, _) | (_, Origin::HprofRs) => false,
-            (_, Origin::Android | Origin::Unknown) => true,
+            (_, Origin::Android | Origin::NativeImage | Origin::Unknown) => true,
             (Self::HotSpot | Self::Jdk, Origin::HotSpot) => true,
             (Self::JdkAgent | Self::Jdk, Origin::JdkAgent) => true,
             (_, Origin::HotSpot | Origin::JdkAgent) => false,
@@ -100,7 +103,7 @@ rules! {
     HeapSummary, "heap-summary-in-dump", JdkAgent, "HEAP SUMMARY beside a heap dump; VisualVM takes its numbers for the heap's.";
     // Strings.
     DuplicateString, "duplicate-string", Nobody, "Two strings with one id.";
-    StringIdZero, "string-id-zero", Nobody, "A string with id 0.";
+    StringIdZero, "string-id-zero", Many, "A string with id 0.";
     StringNotUtf8, "string-not-utf8", Jdk, "A string that is not valid UTF-8.";
     StringTooLong, "string-too-long", Jdk, "A string of 32 KiB or more; VisualVM's window is smaller.";
     StringLate, "string-late", Nobody, "A string that is used before it stands in the file.";
@@ -167,7 +170,7 @@ rules! {
     ClassDumpLate, "class-dump-late", JdkAgent, "CLASS DUMP behind a root or an object.";
     ObjectIdZero, "object-id-zero", Nobody, "An object with id 0, which means null.";
     DuplicateObject, "duplicate-object", Nobody, "Two objects with one id.";
-    ClassMirrorInstance, "class-mirror-instance", Nobody, "INSTANCE DUMP of an object that CLASS DUMP describes.";
+    ClassMirrorInstance, "class-mirror-instance", NativeImage, "INSTANCE DUMP of an object that CLASS DUMP describes.";
     InstanceLength, "instance-length", Nobody, "An instance's data is not as long as the fields of its class and supers.";
     BooleanValue, "boolean-value", Nobody, "A boolean other than 0 and 1.";
     UnalignedId, "unaligned-id", Many, "An object id that is no multiple of 8; MAT then guesses sizes wrongly.";

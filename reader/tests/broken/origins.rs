@@ -9,7 +9,7 @@ use super::checked;
 /// A writer, and how to make the sample look like its file.
 type Sign = (&'static str, fn(&mut Sample));
 
-const SIGNS: [Sign; 5] = [
+const SIGNS: [Sign; 6] = [
     ("hprof-rs", |_| {}),
     ("HotSpot", |dump| {
         let symbol = string(0x7F00_0000_1000, b"symbol");
@@ -23,10 +23,14 @@ const SIGNS: [Sign; 5] = [
     ("unknown", |dump| {
         dump.records.insert(0, string(1 << 22, b"first"))
     }),
+    ("a GraalVM native image", |dump| {
+        let at = dump.at(0x01, 0);
+        dump.records[at] = string(1, b"java.lang.Object");
+    }),
 ];
 
 /// The writers in whose files this fault is an error, as letters: `o`urs, `h`otSpot's, the JDK's
-/// `a`gent's, an`d`roid's, `u`nknown.
+/// `a`gent's, an`d`roid's, `u`nknown, `n`ative images'.
 fn errors(rule: &str, change: impl Fn(&mut Sample)) -> String {
     let is_error = |(writer, sign): &Sign| {
         let mut sample = Sample::new();
@@ -40,7 +44,7 @@ fn errors(rule: &str, change: impl Fn(&mut Sample)) -> String {
             .severity
             == Severity::Error
     };
-    let letters = "ohadu".chars().zip(&SIGNS);
+    let letters = "ohadun".chars().zip(&SIGNS);
     letters
         .filter(|(_, sign)| is_error(sign))
         .map(|(letter, _)| letter)
@@ -77,12 +81,35 @@ fn a_habit_excuses_only_its_writer() {
 }
 
 #[test]
+fn a_converted_dump_is_still_androids() {
+    let mut sample = Sample::new();
+    let at = sample.at(0x02, 0);
+    sample.records[at] = record(0x02, bytes().u4(1).u8(OBJECT).u4(0).u8(1));
+    sample
+        .records
+        .insert(0, string(0x7F00_0000_1000, b"symbol"));
+    let report = checked(&sample.bytes(), true);
+    assert_eq!(report.origin.name(), "Android");
+    let trace = report
+        .totals
+        .iter()
+        .find(|total| total.rule.id() == "trace-zero");
+    assert_eq!(trace.unwrap().severity, Severity::Note);
+}
+
+#[test]
+fn a_native_image_may_describe_a_class_twice() {
+    let mirror = |dump: &mut Sample| dump.heap(1).push(instance(BASE, 1, CLASS, &[]));
+    assert_eq!(errors("class-mirror-instance", mirror), "oha");
+}
+
+#[test]
 fn what_nobody_is_known_for_is_an_error_in_all_files() {
     let twice = |dump: &mut Sample| {
         let again = dump.heap(1)[0].clone();
         dump.heap(1).push(again);
     };
-    assert_eq!(errors("duplicate-object", twice), "ohadu");
+    assert_eq!(errors("duplicate-object", twice), "ohadun");
 }
 
 #[test]
