@@ -122,6 +122,7 @@ fn sums(file: &Path, arguments: &Arguments) -> Result<(Sums, Verdict), Failure> 
         file: file.to_owned(),
         references: arguments.references,
         sizes: arguments.sizes,
+        dump: None,
         agent: arguments.agent.clone(),
     };
     let file = arguments.open()?;

@@ -4,21 +4,27 @@
 use std::cell::Cell;
 use std::fmt;
 use std::fs::{File, Metadata};
-use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use reader::{Budget, DumpReader, PlainFile, ReadError};
+use reader::{
+    copy_one_dump, dumps_in_file, dumps_in_stream, Budget, DumpReader, PlainFile, ReadError,
+};
 use rustix::fs::{memfd_create, MemfdFlags};
 
+use crate::date::date;
 use crate::number::counted;
 use crate::outcome::{reason, Failure, Verdict};
 use crate::plain::plain;
 
 /// Files up to this size are read before anyone could see a bar.
 const QUIET_BYTES: u64 = 64 << 20;
+
+/// Most dumps of one file whose times are printed.
+const DATES_MAX: usize = 10;
 
 /// The file name for standard input.
 pub(crate) const STDIN: &str = "-";
@@ -39,6 +45,8 @@ pub(crate) struct DumpFile {
     bar: ProgressBar,
     /// How long the application paused for what a JVM has sent; `None` for a file.
     pause_millis: Option<u64>,
+    /// Whether the file has several heap dumps, of which this is one.
+    is_one_of_several: bool,
 }
 
 impl DumpFile {
@@ -74,6 +82,77 @@ impl DumpFile {
         Self::with(path, held, &facts).map_err(|fault| Failure::reading(path, fault))
     }
 
+    /// Like [`DumpFile::new`]; of a file with several heap dumps, all but the one with this number
+    /// are left out, or all but the last. Says on stderr which one it is.
+    ///
+    /// Errors: the file has no such dump.
+    pub(crate) fn of_one(path: &Path, number: Option<usize>) -> Result<Self, Failure> {
+        Self::new(path)?.only(number)
+    }
+
+    fn only(self, number: Option<usize>) -> Result<Self, Failure> {
+        // A file that cannot be read gives its reason when it is read.
+        let dumps = self.dumps().unwrap_or_default();
+        self.bar.set_position(0);
+        let number = number.unwrap_or(dumps.len());
+        let Some(made) = number.checked_sub(1).and_then(|place| dumps.get(place)) else {
+            return match dumps.len() {
+                0 => Ok(self),
+                1 => Err(self.refuse("it has one heap dump")),
+                several => Err(self.refuse(format!("it has {several} heap dumps"))),
+            };
+        };
+        if dumps.len() == 1 {
+            return Ok(self);
+        }
+        self.tell_of(&dumps, number);
+        let failed = |fault| Failure::reading(&self.path, fault);
+        let mut copy = scratch_file().map_err(failed)?;
+        let from = self.open().map_err(failed)?;
+        let mut to = BufWriter::new(&copy);
+        copy_one_dump(from, number, *made, &mut to).map_err(failed)?;
+        to.flush().map_err(failed)?;
+        drop(to);
+        let bytes = copy.stream_position().map_err(failed)?;
+        self.done();
+        Ok(Self {
+            held: Some((copy, 0)),
+            bytes,
+            packed: Cell::new(false),
+            bar: bar(bytes),
+            is_one_of_several: true,
+            ..self
+        })
+    }
+
+    /// When each heap dump of the file was made, in milliseconds since 1970.
+    fn dumps(&self) -> Result<Vec<u64>, ReadError> {
+        let failed = |source| ReadError::Io { offset: 0, source };
+        match self.plain().map_err(failed)? {
+            Some(file) => dumps_in_file(file),
+            None => dumps_in_stream(self.open().map_err(failed)?),
+        }
+    }
+
+    fn tell_of(&self, dumps: &[u64], number: usize) {
+        let dates: Vec<String> = dumps
+            .iter()
+            .take(DATES_MAX)
+            .map(|made| date(*made))
+            .collect();
+        let more = if dates.len() < dumps.len() {
+            ", …"
+        } else {
+            ""
+        };
+        let (name, count, dates) = (plain(&self.name()), dumps.len(), dates.join(", "));
+        // If stderr is closed, nothing can be reported.
+        let _ = writeln!(
+            io::stderr(),
+            "hprof: {name}: {count} heap dumps, made {dates}{more}; this is number {number}, --dump N reads another"
+        );
+    }
+
     /// The bytes that a JVM has sent, under this name.
     pub(crate) fn of_jvm(
         name: &Path,
@@ -107,6 +186,7 @@ impl DumpFile {
             packed: Cell::new(false),
             bar: bar(bytes),
             pause_millis: None,
+            is_one_of_several: false,
         })
     }
 
@@ -192,6 +272,11 @@ impl DumpFile {
         self.pause_millis
     }
 
+    /// Whether the file has several heap dumps, of which this is one.
+    pub(crate) fn is_one_of_several(&self) -> bool {
+        self.is_one_of_several
+    }
+
     /// Whether these are the metadata of this file.
     pub(crate) fn is(&self, facts: &Metadata) -> bool {
         self.identity == (facts.dev(), facts.ino())
@@ -243,10 +328,15 @@ impl DumpFile {
 /// Copies a pipe to a temporary file without a name, or to memory where there is no folder for one;
 /// returns the file and its size.
 fn kept(mut pipe: File) -> io::Result<(Option<(File, u64)>, u64)> {
-    let in_memory = || memfd_create("hprof", MemfdFlags::CLOEXEC);
-    let mut copy = tempfile::tempfile().or_else(|_| in_memory().map(File::from))?;
+    let mut copy = scratch_file()?;
     let bytes = io::copy(&mut pipe, &mut copy)?;
     Ok((Some((copy, 0)), bytes))
+}
+
+/// A file without a name.
+fn scratch_file() -> io::Result<File> {
+    let in_memory = || memfd_create("hprof", MemfdFlags::CLOEXEC);
+    tempfile::tempfile().or_else(|_| Ok(in_memory()?.into()))
 }
 
 fn bar(bytes: u64) -> ProgressBar {

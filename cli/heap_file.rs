@@ -21,6 +21,9 @@ pub(crate) struct GraphArguments {
     /// Which rules give the sizes of objects
     #[arg(long, value_enum, default_value_t = SizesOf::Jvm)]
     pub(crate) sizes: SizesOf,
+    /// Which heap dump of a file with several, from 1 [default: the last]
+    #[arg(long, value_name = "N")]
+    pub(crate) dump: Option<usize>,
     /// The agent's library, for a running JVM [default: libhprof_rs.so beside this command]
     #[arg(long, value_name = "FILE")]
     pub(crate) agent: Option<PathBuf>,
@@ -41,7 +44,7 @@ impl GraphArguments {
     pub(crate) fn open(&self) -> Result<DumpFile, Failure> {
         match process_named(&self.file) {
             Some(pid) => opened_jvm(pid, self.agent.as_deref()),
-            None => DumpFile::new(&self.file),
+            None => DumpFile::of_one(&self.file, self.dump),
         }
     }
 }

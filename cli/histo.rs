@@ -24,6 +24,9 @@ use crate::outcome::{Failure, Verdict};
 pub(crate) struct Arguments {
     /// The dump, plain or gzip; - for standard input; or the process id of a running JVM
     file: PathBuf,
+    /// Which heap dump of a file with several, from 1 [default: the last]
+    #[arg(long, value_name = "N")]
+    dump: Option<usize>,
     /// The agent's library, for a running JVM [default: libhprof_rs.so beside this command]
     #[arg(long, value_name = "FILE")]
     agent: Option<PathBuf>,
@@ -40,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let (file, histogram) = match process_named(&arguments.file) {
         Some(pid) => of_jvm(pid, arguments.agent.as_deref())?,
         None => {
-            let file = DumpFile::new(&arguments.file)?;
+            let file = DumpFile::of_one(&arguments.file, arguments.dump)?;
             let histogram = Histogram::read(&mut file.reader()?);
             let histogram = histogram.map_err(|fault| file.failure(&fault))?;
             (file, histogram)

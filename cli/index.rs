@@ -93,8 +93,8 @@ impl Index {
         arguments: &GraphArguments,
         leaks: Option<&LeaksAnswer>,
     ) {
-        // The answers of a damaged dump come with a warning.
-        if loaded.heap.damaged() > 0 {
+        // The answers of a damaged dump, or of one of several, come with a warning.
+        if loaded.heap.damaged() > 0 || loaded.file.is_one_of_several() {
             return;
         }
         if let Some(found) = found(loaded, arguments, leaks) {

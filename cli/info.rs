@@ -32,6 +32,9 @@ const NAMES_BYTES: u64 = 1 << 30;
 pub(crate) struct Arguments {
     /// The dump, plain or gzip; - for standard input
     file: PathBuf,
+    /// Which heap dump of a file with several, from 1 [default: the last]
+    #[arg(long, value_name = "N")]
+    dump: Option<usize>,
     /// Print every thread's stack
     #[arg(long)]
     threads: bool,
@@ -42,7 +45,7 @@ pub(crate) struct Arguments {
 
 /// Reads the file and prints the summary.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    let file = DumpFile::new(&arguments.file)?;
+    let file = DumpFile::of_one(&arguments.file, arguments.dump)?;
     let mut dump = file.reader()?;
     let mut summary = reader::summarize(&mut dump).map_err(|fault| file.failure(&fault))?;
     drop(dump);

@@ -30,6 +30,9 @@ pub(crate) struct Arguments {
     /// Write to this file, which must not exist yet, compressed if the name ends in .gz
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Which heap dump of a file with several, from 1 [default: the last]
+    #[arg(long, value_name = "N")]
+    dump: Option<usize>,
     /// What is left out: the text of strings; all primitive arrays; primitive fields, too; names
     /// of threads and source files, too
     #[arg(long, value_name = "WORD", default_value = "all", value_parser = ["strings", "arrays", "values", "all"])]
@@ -48,7 +51,7 @@ fn patterns(text: &str) -> Result<FieldPatterns, &'static str> {
 
 /// Reads the dump and writes the copy.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    let file = DumpFile::new(&arguments.file)?;
+    let file = DumpFile::of_one(&arguments.file, arguments.dump)?;
     // Before anything is written, so that what is no dump leaves no copy.
     drop(file.reader()?);
     let redaction = Redaction {

@@ -66,6 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         file: later.clone(),
         references: first.references,
         sizes: first.sizes,
+        dump: None,
         agent: first.agent.clone(),
     };
     match write(&later, earlier, &arguments.output)? {

@@ -45,6 +45,9 @@ const DEPTH_FRAMES: usize = 8;
 pub(crate) struct Arguments {
     /// The heap dump or profile, plain or gzip; - for standard input
     file: PathBuf,
+    /// Which heap dump of a file with several, from 1 [default: the last]
+    #[arg(long, value_name = "N")]
+    dump: Option<usize>,
     /// Print at most N sites; 0 for all [default: 20, all in JSON]
     #[arg(long, alias = "most", value_name = "N")]
     top: Option<usize>,
@@ -82,7 +85,7 @@ pub(crate) struct Arguments {
 
 /// Reads the file and prints, or draws, its sites.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    let file = DumpFile::new(&arguments.file)?;
+    let file = DumpFile::of_one(&arguments.file, arguments.dump)?;
     let found = file.whole(Allocations::read)?;
     let chosen = choose(&found, arguments.from);
     let (source, table) = chosen.map_err(|reason| file.refuse(reason))?;

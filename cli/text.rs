@@ -28,6 +28,9 @@ const BUFFER_BYTES: usize = 1 << 20;
 pub(crate) struct Arguments {
     /// The heap dump or profile, plain or gzip; - for standard input
     file: PathBuf,
+    /// Which heap dump of a file with several, from 1 [default: the last]
+    #[arg(long, value_name = "N")]
+    dump: Option<usize>,
     /// Write to this file instead of stdout, replacing it unless it is a dump or a profile
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -35,7 +38,7 @@ pub(crate) struct Arguments {
 
 /// Reads the file and writes it as text.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    let file = DumpFile::new(&arguments.file)?;
+    let file = DumpFile::of_one(&arguments.file, arguments.dump)?;
     // Before anything is written, so that what is no dump leaves no text.
     drop(file.reader()?);
     let mut told = None;

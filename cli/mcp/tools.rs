@@ -84,7 +84,7 @@ impl<'a> HeapTools<'a> {
     /// Reads what the source has. Errors: it cannot be read.
     fn load(&self) -> Result<Loaded<'static>, Failure> {
         let file = match &self.source {
-            Source::File(path) => DumpFile::new(path)?,
+            Source::File(path) => DumpFile::of_one(path, self.arguments.graph.dump)?,
             Source::Jvm(pid) => opened_jvm(*pid, self.arguments.graph.agent.as_deref())?,
             Source::Written(name, file) => {
                 let mut file = file.try_clone()?;
