@@ -33,13 +33,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** On real applications, a database and a compiler, our profiles are those of the JDK's own profiler (JFR). */
 class AgreementTest {
-    /** JFR must have seen so many stacks: fewer say too little of methods that have a few hundredths each. */
+    /** Least number of stacks of JFR: fewer say too little about methods that have a few hundredths each. */
     private static final int STACKS = 300;
-    /** And so many of the tenth method from the top. */
+    /** Least number of stacks of the tenth method from the top. */
     private static final int STACKS_FOR_RANKS = 1000;
     /** It sees some 150 a second; fewer if the machine has other work. */
     private static final int MOST_RECORDINGS = 30;
-    /** More than so many is not by chance. */
+    /** A larger number is not by chance. */
     private static final double STANDARD_ERRORS = 2;
     /**
      * So much of the time of the first ten methods of the one must be in the other, beyond chance. JFR sees compiled code only
@@ -49,7 +49,7 @@ class AgreementTest {
     private static final double OVERLAP = 0.6;
     /** Who called what is not moved by a few instructions. */
     private static final double OVERLAP_OF_CALLERS = 0.85;
-    /** Between the looks at the clock of JFR and of the agent a thread may lose the processor. */
+    /** Between the readings of the clock by JFR and by the agent a thread may lose the processor. */
     private static final double OWN_MILLIS = 50;
     private static final double OWN_SHARE = 0.02;
     private static final String WARM_ROUNDS = "60";
@@ -127,7 +127,7 @@ class AgreementTest {
         jvm.say(rounds).out.await(done + 1, "end of work", "READY"::equals, Jvm.LIMIT);
     }
 
-    /** Has the JVM work while JFR looks, until that has seen enough. */
+    /** Makes the JVM work until JFR has enough stacks. */
     private FlightRecording record(Jvm jvm, String rounds, int stacks) {
         Path settings = FlightRecording.samples(folder);
         List<Path> files = new ArrayList<>();
@@ -187,7 +187,7 @@ class AgreementTest {
         assertTrue(found >= 5, () -> found + " of " + theirs + "\nin " + ours);
     }
 
-    /** Both are told of each wait by the JVM: classes, their order and counts are the same, times nearly. */
+    /** The JVM reports each wait to both: classes, their order and counts are the same, times nearly. */
     @ParameterizedTest
     @MethodSource("jdks")
     void monitorsAreThoseOfTheFlightRecorder(Jdk jdk) {

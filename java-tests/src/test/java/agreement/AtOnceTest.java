@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * cpu=samples and the JDK's own profiler (JFR) in one JVM at once. JFR stops threads by a signal, and ours may fall into its handler:
- * a stack from there would lack the methods that run. Such samples are told as lost, and all others are what they should be.
+ * a stack from there would lack the methods that run. Such samples count as lost, and all others are right.
  */
 class AtOnceTest {
     /** A share may be so far from what the program itself has measured. */

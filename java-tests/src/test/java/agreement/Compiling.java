@@ -23,8 +23,8 @@ import subject.Say;
 
 /**
  * The Java compiler, again and again, on a reader of dumps, whose sources are read from a folder into memory; what it makes
- * is thrown away. It compiles so many rounds as the second argument says to get warm, then, after each word, so many as the word says, and is
- * ready again; after the word `exit` it ends.
+ * is thrown away. The second argument is the number of rounds to get warm, and each word a number of further rounds, after
+ * which it is ready again; after the word `exit` it ends.
  */
 public class Compiling {
     private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();

@@ -10,8 +10,8 @@ import java.util.Random;
 import subject.Say;
 
 /**
- * The H2 database in memory under four clients that query and change it. The clients go so many rounds as the argument
- * says to get warm, then, after each word, so many as the word says, and are ready again; after the word `exit` it ends.
+ * The H2 database in memory under four clients that query and change it. The argument is the number of
+ * rounds to get warm, and each word a number of further rounds, after which it is ready again; after the word `exit` it ends.
  */
 public class Database {
     static final int ROWS = 20_000;

@@ -45,7 +45,7 @@ class AttachTest {
         }
     }
 
-    /** Whoever names a file takes it from there. */
+    /** The file that a command names is written. */
     @ParameterizedTest
     @MethodSource("since11")
     void theDumpHasTheNameThatWasGivenOrThereIsNone(Jdk jdk) throws IOException {

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A JVM that lets nobody attach gets no SIGQUIT, wherever it was told so: that would print all stacks. */
+/** A JVM that refuses to be attached to gets no SIGQUIT, which would print all stacks, wherever the switch stands. */
 class ClosedJvmTest extends CommandTest {
     private static final String CLOSED = "-XX:+DisableAttachMechanism";
     private static final String OPEN = "-XX:-DisableAttachMechanism";
@@ -84,7 +84,7 @@ class ClosedJvmTest extends CommandTest {
         Start start = (Start) way.get(0);
         String[] through = Stream.concat(Stream.of("env"), start.variables.stream()).toArray(String[]::new);
         String[] switches = Stream.concat(Stream.of((String) way.get(1)), start.switches.stream()).toArray(String[]::new);
-        // The switch behind the main class is the program's.
+        // A switch after the main class is the program's.
         try (Jvm jvm = Jvm.on(start.jdk, folder).through(through).switches(switches).run(Patient.class, start.isClosed ? OPEN : CLOSED).ready()) {
             if (start.isClosed) {
                 mustRefuse(dump(jvm.pid()), "was started with " + CLOSED + ": no command can attach to it");

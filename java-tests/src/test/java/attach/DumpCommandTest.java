@@ -80,7 +80,7 @@ class DumpCommandTest extends CommandTest {
         }
     }
 
-    /** The environment says what the JVM's own dumps are; a command asks for another, which tells no more than they. */
+    /** The environment decides about the JVM's own dumps; the dump of a command holds no more than they do. */
     @ParameterizedTest
     @MethodSource("jdks")
     void theEnvironmentsOptionsLimitWhatIsToldAndNothingElse(Jdk jdk) {
@@ -118,7 +118,7 @@ class DumpCommandTest extends CommandTest {
         return Jdks.majors().stream().filter(jdk -> jdk.major > 8).collect(Collectors.toList());
     }
 
-    /** A JVM that loads no agent has HotSpot's own dump, whole or not at all, and only if the user says so. */
+    /** A JVM that loads no agent has HotSpot's own dump, whole or not at all, and only if the user allows it. */
     @ParameterizedTest
     @MethodSource("withTheSwitch")
     void aJvmThatLoadsNoAgentIsDumpedByHotSpot(Jdk jdk) throws IOException {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A dump goes to another command as it is made, whole or with an exit code that says no; the JVM runs on in any case. */
+/** A dump goes to another command as it is made, whole or with an exit code that is not 0; the JVM runs on in any case. */
 class DumpStreamTest extends CommandTest {
     @TempDir Path folder;
 
@@ -130,7 +130,7 @@ class DumpStreamTest extends CommandTest {
         }
     }
 
-    /** Pipes the dump through a command of the shell, and returns what `hprof dump` said; it must end with this code. */
+    /** Pipes the dump through a command of the shell, and returns what `hprof dump` printed; it must end with this code. */
     private String piped(Jvm jvm, String options, String reader, int code) {
         return piped(folder, jvm, options, reader, code);
     }

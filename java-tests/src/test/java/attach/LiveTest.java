@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A running JVM answers as its dump does, and tells no value; the planted leaks are in {@code leaks.LeaksTest}. */
+/** A running JVM gives the answers of its dump, and sends no value; the planted leaks are in {@code leaks.LeaksTest}. */
 class LiveTest extends CommandTest {
     @TempDir Path folder;
 

@@ -2,7 +2,7 @@ package attach;
 
 import subject.Say;
 
-/** Holds texts and numbers that nobody else may learn; none of them stands in a class file. */
+/** Holds secret texts and numbers; none of them stands in a class file. */
 public class Secrets {
     static final String TEXT = text('s');
     static final long STATIC = number(3);

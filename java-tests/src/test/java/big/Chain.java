@@ -2,7 +2,7 @@ package big;
 
 import subject.Say;
 
-/** A linked list of three million nodes: whoever follows it by recursion dies of it. */
+/** A linked list of three million nodes: a reader that follows it by recursion overflows its stack. */
 public class Chain {
     static final int LENGTH = 3_000_000;
 

@@ -35,7 +35,7 @@ class CpuSamplesTest {
     private static final double POINTS = 3;
     /** Tenths of a second that the program computes. */
     private static final String TENTHS = "40";
-    /** Of the sampler that gives all time since its last look to the method that runs now: one late look counts for less. */
+    /** For a sampler that counts all time since its last sample for the method that runs now: one late sample counts for less. */
     private static final String LONGER = "100";
 
     @TempDir Path folder;
@@ -109,7 +109,7 @@ class CpuSamplesTest {
         nearlyAlike(took, seen);
     }
 
-    /** A TRACE of a binary report has a thread's number: the file says whose it is, and that it has ended. */
+    /** A TRACE of a binary report has a thread's number: the file names the thread, and that it has ended. */
     @Test
     void binaryReportsNameTheThreadsOfTheirStacks() throws IOException {
         Path report = folder.resolve("cpu.hprof");
@@ -235,7 +235,7 @@ class CpuSamplesTest {
         }
     }
 
-    /** What a program says that its parts took. */
+    /** The times of its parts that a program prints. */
     private static Map<String, Long> took(Jvm jvm) {
         return jvm.out.numbers("TOOK");
     }

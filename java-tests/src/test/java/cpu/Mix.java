@@ -7,7 +7,7 @@ import java.net.ServerSocket;
 import java.util.Random;
 import subject.Say;
 
-/** Three methods that share the processor as 60, 30 and 10 do, and tell what they took; and a thread in a native method that waits. */
+/** Three methods that share the processor as 60, 30 and 10 do, and print what they took; and a thread in a native method that waits. */
 public class Mix {
     private static final ThreadMXBean TIMES = ManagementFactory.getThreadMXBean();
     /** What the largest method takes at a time: many times the distance of samples. */

@@ -17,7 +17,7 @@ final class GzipMember {
     final int start;
     final int end;
     final int flags;
-    /** What the header says to people; null if it says nothing. */
+    /** The header's comment; null if it has none. */
     final String comment;
     final byte[] bytes;
 

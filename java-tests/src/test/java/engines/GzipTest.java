@@ -98,7 +98,7 @@ class GzipTest {
         assertEquals(-1, Arrays.mismatch(expected, HEADER, expected.length, whole, HEADER, whole.length), file + ": records");
     }
 
-    /** The file without the text that tells how long the application paused. */
+    /** The file without the text about the pause. */
     private static byte[] withoutFacts(byte[] file) {
         String text = new String(file, StandardCharsets.ISO_8859_1);
         // The record's tag, its time and length, and the id of the text come before.
@@ -125,8 +125,8 @@ class GzipTest {
     }
 
     /**
-     * Readers that know HotSpot's compressed dumps look at the first header, and rely on no block being longer than it
-     * says. Java 17 has the comment in all members, 25 in the first.
+     * Readers that know HotSpot's compressed dumps read the first header, and rely on no block being longer than in it.
+     * Java 17 has the comment in all members, 25 in the first.
      */
     private static void mustBeMadeLike(List<GzipMember> hotspots, List<GzipMember> ours) {
         assertTrue(hotspots.get(0).comment.startsWith(COMMENT), hotspots.get(0).comment);

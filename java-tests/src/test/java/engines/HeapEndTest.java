@@ -22,7 +22,7 @@ class HeapEndTest {
     }
 
     /**
-     * Here the heap ends right behind its last objects, a class of the JDK among them, whatever the calibration guesses. Other
+     * Here the heap ends right after its last objects, a class of the JDK among them, whatever the calibration guesses. Other
      * collectors end there by chance: G1 in a program that did little.
      */
     @ParameterizedTest

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import readers.Few;
 
 /**
- * hugepages=y has the kernel make huge pages of the heap before a fork: the kernel's own account of the process says that it
+ * hugepages=y has the kernel make huge pages of the heap before a fork: the kernel's own account of the process shows that it
  * did, and that the process has not grown, and the dump is as good as any.
  */
 class HugePagesTest {

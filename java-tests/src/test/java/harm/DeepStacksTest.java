@@ -20,11 +20,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 import threads.Deep;
 
 /**
- * Before it looks at the heap, the JVM takes up to 5 KiB for each frame of all stacks up to 14, here some 250 MB, and keeps them: the
+ * Before it walks the heap, the JVM takes up to 5 KiB for each frame of all stacks up to 14, here some 250 MB, and keeps them: the
  * agent gives them back, and does not dump where the application would lack them. Since 16 it has the JVM do without.
  */
 class DeepStacksTest extends HoldingTest {
-    /** Far below what the JVM takes for the stacks, far above what else a dump leaves behind. */
+    /** Far below what the JVM takes for the stacks, far above what else a dump leaves. */
     private static final long KEPT_KB = 50 * 1024;
     /** Too little for the stacks, enough for the program. */
     private static final long LEFT_BYTES = 150 << 20;

@@ -10,7 +10,7 @@ import java.io.IOException;
  * next object of any size would be one, which takes a collector that never moves or frees anything, and no buffers for threads.
  */
 public class FullHeap {
-    /** What is left for the JVM's own small needs while the bench looks; the agent's objects are many times larger. */
+    /** What is left for the JVM's own small needs during the test; the agent's objects are many times larger. */
     private static final int LEFT_BYTES = 4096;
     private static final int LARGE = 1 << 20;
     private static final Runtime RUNTIME = Runtime.getRuntime();
@@ -45,7 +45,7 @@ public class FullHeap {
         }
         out.write(READY);
         while (true) {
-            // A word's end is told back. The bench ends this program, which could not do so without a new object.
+            // The program answers that a word is done. The bench ends this program, which could not do so without a new object.
             if (in.read() == '\n' && all != null) {
                 out.write(ALIVE);
             }

@@ -37,7 +37,7 @@ class FullHeapTest {
         mustBeDumped(launch(jdk).with(collector), "full");
     }
 
-    /** The first OutOfMemoryError, whoever caused it, would end this JVM. */
+    /** Any first OutOfMemoryError would end this JVM. */
     @ParameterizedTest
     @MethodSource("since11")
     void aDumpIsNotTheLastStraw(Jdk jdk) {

@@ -34,14 +34,14 @@ class HarmTest extends HoldingTest {
         return two().stream().flatMap(jdk -> Stream.of(Place.values()).map(place -> Arguments.of(jdk, place)));
     }
 
-    /** Killed, or without a page to copy to (hugetlbfs): neither tells anything of the heap. */
+    /** Killed, or without a page to copy to (hugetlbfs): neither means that the heap is damaged. */
     static Stream<Arguments> ends() {
         return places().flatMap(place -> Stream.of(
                 Arguments.of(place.get()[0], place.get()[1], "KILL", KILLED),
                 Arguments.of(place.get()[0], place.get()[1], "BUS", "the forked copy crashed with signal 7")));
     }
 
-    /** HotSpot's dumper would stop the application for long, for whoever killed the copy. */
+    /** HotSpot's dumper would stop the application for long, because somebody killed the copy. */
     @ParameterizedTest
     @MethodSource("ends")
     void aCopyThatEndsEndsTheDump(Jdk jdk, Place place, String signal, String how) {
@@ -69,11 +69,11 @@ class HarmTest extends HoldingTest {
         }
     }
 
-    /** What crashed may have missed a part of the heap that was said to be unused: another copy gets all of it. */
+    /** A copy that crashed may have lacked a part of the heap that seemed unused: the next copy has all of it. */
     @ParameterizedTest
     @MethodSource("two")
     void aCrashIsFollowedByACopyOfAllTheHeap(Jdk jdk) throws IOException {
-        Assumptions.assumeFalse(Boolean.getBoolean("unreadable"), "no process_vm_readv: the agent cannot tell what is unused");
+        Assumptions.assumeFalse(Boolean.getBoolean("unreadable"), "no process_vm_readv: the agent cannot find what is unused");
         // Until there the first copy comes; further on it may be the third, which has all of the heap.
         try (Jvm jvm = run(holding(jdk, Place.SETTLED, "").with(Collector.G1))) {
             signal(heldCopy(jvm), "SEGV");
@@ -98,7 +98,7 @@ class HarmTest extends HoldingTest {
                     jvm.signal("QUIT");
                 }
                 String end = jvm.dumped(number);
-                // The copy reads no handles of threads then, either, and says so.
+                // The copy reads no handles of threads then, either, and a line says so.
                 assertTrue(end.endsWith(UNREAD), jvm.err::text);
             }
             assertEquals(0, jvm.end(), jvm.err::text);
@@ -166,7 +166,7 @@ class HarmTest extends HoldingTest {
         }
     }
 
-    /** The application's memory counts twice while there is a copy, and a system can be told to promise no more than it has. */
+    /** The application's memory counts twice while there is a copy, and a system may promise no more than it has. */
     @ParameterizedTest
     @MethodSource("two")
     void withoutMemoryForACopyThereIsNoDump(Jdk jdk) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What tests share that hold the forked copy of a JVM at a known place (see hold.c), do it harm, and look at the JVM. */
+/** What tests share that hold the forked copy of a JVM at a known place (see hold.c), do it harm, and check the JVM. */
 abstract class HoldingTest {
     /** Where the copy is held. */
     enum Place {
@@ -47,7 +47,7 @@ abstract class HoldingTest {
 
     @TempDir static Path library;
     @TempDir Path folder;
-    /** Where hold.c says by the names of files what it sees. */
+    /** The folder where hold.c names by files what it sees. */
     Path holds;
 
     @BeforeAll
@@ -117,7 +117,7 @@ abstract class HoldingTest {
         Command.kill(name, copy);
     }
 
-    /** The line that tells how the n-th dump went, without the agent's name. */
+    /** The line with the result of the n-th dump, without the agent's name. */
     static String outcome(Jvm jvm, int number) {
         String line = jvm.err.await(number, "word of a dump's end",
                 text -> text.startsWith("hprof-rs: dumped") || text.startsWith("hprof-rs: no dump"), Jvm.LIMIT);

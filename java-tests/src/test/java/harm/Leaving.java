@@ -3,7 +3,7 @@ package harm;
 import subject.Say;
 
 /**
- * Ends when it is told to, while a daemon thread starts threads and waits for their end without end. Their stacks are so large that the
+ * Ends on request, while a daemon thread starts threads and waits for their end without end. Their stacks are so large that the
  * C library keeps none of them for the next thread, nor those of other threads that have ended.
  */
 public class Leaving {

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A JVM that ends waits for its last dump, but not for one that goes nowhere, and whoever presses Ctrl-\ meanwhile does no harm. */
+/** A JVM that ends waits for its last dump, but not for one that goes nowhere, and Ctrl-\ meanwhile does no harm. */
 class LeavingTest extends HoldingTest {
     /**
      * HotSpot 11 and 17 have ended threads of the collector by then whose times a thread dump would ask for, and crash for that once
@@ -41,7 +41,7 @@ class LeavingTest extends HoldingTest {
         assertEquals(Set.of("out.1.hprof"), new Folder(folder).dumps());
     }
 
-    /** Waits until the program has gone on for so many rounds. */
+    /** Waits until the program has done this many more rounds. */
     private static void rounds(Jvm jvm, int more) {
         int before = (int) jvm.out.lines().stream().filter(line -> line.startsWith("ROUND")).count();
         jvm.out.await(before + more, "rounds", line -> line.startsWith("ROUND"), Jvm.LIMIT);

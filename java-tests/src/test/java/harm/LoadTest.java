@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Dump after dump of a JVM that does everything at once: each is whole and was made by a fork, and none leaves anything behind in the JVM.
+ * Dump after dump of a JVM that does everything at once: each is whole and was made by a fork, and none leaves a trace in the JVM.
  * {@code -Ddumps=300} makes more of them; their end lines are kept under target/harm/.
  */
 class LoadTest {
@@ -77,7 +77,7 @@ class LoadTest {
         return open;
     }
 
-    /** What the program says of its own checks: its standard output is full of HotSpot's thread dumps. */
+    /** The results of the program's own checks: its standard output is full of HotSpot's thread dumps. */
     private static String faults(Jvm jvm) {
         return jvm.out.lines().stream().filter(line -> Stream.of("FAULT", "BROKEN", "HOLDS").anyMatch(line::startsWith))
                 .collect(Collectors.joining("\n"));

@@ -46,7 +46,7 @@ class MannersTest extends HoldingTest {
     void itKeepsNothingThatIsTheApplications(Jdk jdk) throws IOException {
         try (Jvm jvm = run(holding(jdk, Place.MARKING, "").through("nice", "-n", "3"))) {
             Path copy = Paths.get("/proc/" + heldCopy(jvm));
-            // Where it talks with the JVM, where it writes, where it is held, nowhere, and where the system tells of memory.
+            // Where it talks with the JVM, where it writes, where it is held, nowhere, and where the system reports memory.
             List<String> open = Children.descriptors(Long.parseLong(copy.getFileName().toString()));
             List<String> allowed = List.of("socket:", folder.toString(), "/dev/null", "/proc/meminfo", "/sys/fs/cgroup/");
             open.removeIf(name -> allowed.stream().anyMatch(name::startsWith));

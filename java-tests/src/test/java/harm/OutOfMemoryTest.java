@@ -175,7 +175,7 @@ class OutOfMemoryTest {
         }
     }
 
-    /** HotSpot ends the process before it tells the agent of the error. */
+    /** HotSpot ends the process before it reports the error to the agent. */
     @ParameterizedTest
     @Beside
     @MethodSource("some")
@@ -230,7 +230,7 @@ class OutOfMemoryTest {
         return jvm.err.lines().stream().filter(line -> line.startsWith(start)).count();
     }
 
-    /** What the program said. Some versions of HotSpot log each such event as an error if an agent listens. */
+    /** The program's output. Some versions of HotSpot log each such event as an error if an agent listens. */
     private static List<String> said(Jvm jvm) {
         return jvm.out.lines().stream().filter(line -> !line.contains("Posting Resource Exhausted event"))
                 .collect(Collectors.toList());

@@ -7,7 +7,7 @@ import java.util.Arrays;
 import subject.Say;
 
 /**
- * Damages its own heap as a faulty native library would, and heals it when it is told to. Each word it hears is the kind of
+ * Damages its own heap as a faulty native library would, and heals it on request. Each word that it reads is the kind of
  * damage, or {@code heal}. No collection may come in between: it needs a collector that never collects.
  */
 public class Poison {
@@ -68,7 +68,7 @@ public class Poison {
                     call("putInt", new Class<?>[] {Object.class, long.class, int.class}, VICTIM.reference, elements - 4L, TOO_LONG);
                     break;
                 default:
-                    // What was damaged is forgotten, not mended: nobody looks at it again.
+                    // What was damaged is forgotten, not mended: nothing reads it again.
                     put(VICTIM, place, 0);
             }
             Say.line("DID", word);

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A heap that a faulty library has damaged is read in the copy alone: the application, which never looks there, runs on. */
+/** A heap that a faulty library has damaged is read in the copy alone: the application, which never reads it, runs on. */
 class PoisonTest {
     private static final String OUTSIDE = "a reference points outside the heap, to 0x[0-9a-f]+";
     private static final String NO_CLASS = "the object at 0x[0-9a-f]+ has no valid class";

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The C library takes the stacks of threads that a fork leaves behind for free: it gives them to the copy's own threads, and
+ * The C library takes the stacks of threads that a fork leaves as free: it gives them to the copy's own threads, and
  * unmaps those beyond 40 MB when a thread ends. The copy reads some of them, the stack of the thread that makes the dump first.
  */
 class StacksTest extends HoldingTest {

@@ -20,7 +20,7 @@ import subject.Say;
 public class Storm {
     static final Storm[] KEPT = {new Storm(), new Storm(), new Storm()};
     static volatile boolean going = true;
-    /** Held for reading by whoever works, so that who holds it for writing knows that all rest. */
+    /** Held for reading by threads that work, so that its holder for writing knows that all rest. */
     static final ReadWriteLock REST = new ReentrantReadWriteLock(true);
 
     /** One round of work, which throws if anything is not as it must be. */

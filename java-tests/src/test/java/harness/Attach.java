@@ -9,13 +9,13 @@ import com.sun.tools.attach.VirtualMachine;
 public final class Attach {
     private Attach() {}
 
-    /** Has the JVM make its {@code number}th dump, and returns the line that tells of it. */
+    /** Has the JVM make its {@code number}th dump, and returns its line. */
     public static String dump(Jvm jvm, int number, String options) throws Exception {
         load(jvm, "heap=dump," + options);
         return jvm.dumped(number);
     }
 
-    /** Loads the agent, which must do what these options say. */
+    /** Loads the agent, which must follow these options. */
     public static void load(Jvm jvm, String options) throws Exception {
         VirtualMachine machine = VirtualMachine.attach("" + jvm.pid());
         try {

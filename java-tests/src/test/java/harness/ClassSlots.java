@@ -8,7 +8,7 @@ import java.nio.file.Path;
 
 /** What a class of a dump refers to beside its superclass, loader and static fields: its signers and its protection domain. */
 public final class ClassSlots {
-    /** Places in a CLASS DUMP with ids of eight bytes, behind the tag. */
+    /** Places in a CLASS DUMP with ids of eight bytes, after the tag. */
     private static final int SIGNERS = 8 + 4 + 8 + 8;
     private static final int PROTECTION_DOMAIN = SIGNERS + 8;
     private static final int FIXED_BYTES = PROTECTION_DOMAIN + 8 + 8 + 8 + 4;
@@ -94,7 +94,7 @@ public final class ClassSlots {
         bytes.position(bytes.position() + count);
     }
 
-    /** Of a value of this type. */
+    /** The size of a value of this type. */
     private static int size(byte type) {
         switch (type) {
             case 4: case 8: return 1;

@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A command that is run to its end: exit code and what it said. */
+/** A command that is run to its end: exit code and output. */
 public final class Command {
     private static final Duration LIMIT = Duration.ofMinutes(3);
 

@@ -9,7 +9,7 @@ public final class Escapes {
 
     private Escapes() {}
 
-    /** The text behind the escapes. */
+    /** The text without the escapes. */
     public static String undo(String escaped) {
         Matcher matcher = ESCAPE.matcher(escaped);
         StringBuilder text = new StringBuilder();

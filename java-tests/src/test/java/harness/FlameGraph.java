@@ -15,12 +15,12 @@ import org.w3c.dom.NodeList;
 import org.xml.sax.InputSource;
 import org.xml.sax.SAXException;
 
-/** The boxes of a flame graph (SVG), as who looks at it sees them: a caller is below what it calls and as wide. */
+/** The boxes of a flame graph (SVG), as a person sees them: a caller is below what it calls and as wide. */
 public final class FlameGraph {
     /** A box. */
     public static final class Box {
         public final String name;
-        /** What it stands for, as its title says; its width must be in proportion. */
+        /** The number in its title; its width must be in proportion. */
         public final long amount;
         private final double left;
         private final double width;

@@ -9,7 +9,7 @@ import java.util.Set;
 public interface HeapView extends Judge, AutoCloseable {
     String staticField(String className, String field);
 
-    /** A field of the one instance of a class; `declaring` tells shadowed fields apart. */
+    /** A field of the one instance of a class; `declaring` distinguishes shadowed fields. */
     String field(String className, String declaring, String field);
 
     /** The contents of all strings. */

@@ -26,7 +26,7 @@ public final class Javac {
         return Tools.PROJECT.resolve("src/test/java/same");
     }
 
-    /** What to tell any compiler to compile the sample into this folder. */
+    /** Arguments of any compiler for compiling the sample into this folder. */
     public static List<String> sample(Path classes) {
         Path sources = samplePackage().getParent();
         List<String> words = new ArrayList<>(

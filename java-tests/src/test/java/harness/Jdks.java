@@ -41,7 +41,7 @@ public final class Jdks {
                 .map(Integer::valueOf).collect(Collectors.toList());
     }
 
-    /** Every runtime of this machine, whatever -Djdk says. */
+    /** Every runtime of this machine, regardless of -Djdk. */
     static synchronized List<Jdk> present() {
         if (present == null) {
             present = in(Tools.jdks(), Paths.get("/usr/lib/jvm"));
@@ -49,7 +49,7 @@ public final class Jdks {
         return present;
     }
 
-    /** What the tests may run, whatever -Djdk says. */
+    /** What the tests may run, regardless of -Djdk. */
     private static synchronized List<Jdk> tested() {
         if (tested == null) {
             tested = foreign() == null ? present() : in(Paths.get(foreign()).toAbsolutePath());
@@ -103,7 +103,7 @@ public final class Jdks {
         Assumptions.assumeTrue(isThere || foreign() == null, () -> "-Dforeign has no Java " + jdk.major);
         if (!isThere) {
             throw new IllegalStateException("no Java " + jdk.major + " in target/jdks, and this test needs one: tools/fetch-jdks.sh "
-                    + jdk.major + " gets it or says why it cannot");
+                    + jdk.major + " gets it or prints why it cannot");
         }
     }
 

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** A running JVM: what it says, what it is told, how it ends. Closing it kills it. */
+/** A running JVM: its output, its input, its end. Closing it kills it. */
 public final class Jvm implements AutoCloseable {
     /** Ample for anything on two busy cores; nothing waits this long unless it is stuck. An emulator may need more. */
     public static final Duration LIMIT = Duration.ofSeconds(Integer.getInteger("patience", 90));
@@ -72,7 +72,7 @@ public final class Jvm implements AutoCloseable {
         }
     }
 
-    /** Tells the subject a word. */
+    /** Sends the subject a word. */
     public Jvm say(String word) {
         try {
             input.write(word + "\n");
@@ -87,7 +87,7 @@ public final class Jvm implements AutoCloseable {
         Command.kill(name, pid());
     }
 
-    /** The n-th line that tells of a finished dump. */
+    /** The n-th line about a finished dump. */
     public String dumped(int count) {
         return err.await(count, "word of a finished dump", line -> line.contains("hprof-rs: dumped"), LIMIT);
     }
@@ -133,7 +133,7 @@ public final class Jvm implements AutoCloseable {
         return process.exitValue();
     }
 
-    /** Tells the subject to end, and waits for it. */
+    /** Asks the subject to end, and waits for it. */
     public int end() {
         say("exit");
         return exit();

@@ -15,7 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** What a text report says of monitors. Threads are told by name; one that the report does not name is "?". */
+/** The monitors in a text report. Threads go by their names; one that the report does not name is "?". */
 public final class MonitorReport {
     private static final Pattern START = Pattern.compile("THREAD START \\(obj=0, id = (\\d+), name=\"(.*)\", group=.*");
     private static final Pattern STATE = Pattern.compile("    THREAD (\\d+), trace (\\d+), status: (.*)");

@@ -58,7 +58,7 @@ public final class Output {
         return new ArrayList<>(lines);
     }
 
-    /** What the program says in lines of this word, a name and a number, in their order. */
+    /** The program's lines with this word, a name and a number, in their order. */
     public Map<String, Long> numbers(String word) {
         Map<String, Long> numbers = new LinkedHashMap<>();
         for (String line : lines()) {
@@ -90,7 +90,7 @@ public final class Output {
             }
             if (ended || deadline.over()) {
                 throw new AssertionError((ended ? "end of " : "time is up on ") + name + " without " + what
-                        + " (number " + count + "); it said:\n" + text());
+                        + " (number " + count + "); its output:\n" + text());
             }
             pause(deadline);
         }
@@ -105,7 +105,7 @@ public final class Output {
             }
             pause(deadline);
         }
-        throw new AssertionError(name + " has " + what + " (number " + count + "); it said:\n" + text());
+        throw new AssertionError(name + " has " + what + " (number " + count + "); its output:\n" + text());
     }
 
     /** Waits until the stream is closed, so that all lines are there. */

@@ -11,7 +11,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 
-/** The other end of the agent's connection. It reads nothing until it is told to collect. */
+/** The other end of the agent's connection. It reads nothing before {@code collect}. */
 public final class Peer implements AutoCloseable {
     /** Small, so that a peer that does not read is felt soon. */
     private static final int BUFFER_BYTES = 16 * 1024;
@@ -61,7 +61,7 @@ public final class Peer implements AutoCloseable {
         }
     }
 
-    /** Reads from now on so many bytes a second at most, until the agent ends the stream. */
+    /** Reads from now on at most this many bytes a second, until the agent ends the stream. */
     public Peer dawdle(int bytesPerSecond) {
         collector = new Thread(() -> {
             byte[] piece = new byte[bytesPerSecond / 10];
@@ -113,7 +113,7 @@ public final class Peer implements AutoCloseable {
         return collected.toByteArray();
     }
 
-    /** Waits for so many bytes and takes them, and no more. */
+    /** Waits for this many bytes and takes them, and no more. */
     public byte[] take(int bytes) {
         try {
             return socket.getInputStream().readNBytes(bytes);
@@ -161,7 +161,7 @@ public final class Peer implements AutoCloseable {
         }
     }
 
-    /** Says no more, but goes on to listen. */
+    /** Sends no more, but goes on reading. */
     public Peer endCommands() {
         try {
             socket.shutdownOutput();

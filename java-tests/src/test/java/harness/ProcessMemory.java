@@ -37,7 +37,7 @@ public final class ProcessMemory {
         }
     }
 
-    /** Looks again and again, as the kernel tells nobody of a change, until such a sum is below this. */
+    /** Reads again and again, as the kernel reports no change, until such a sum is below this. */
     public void awaitBelow(String name, long kilobytes, Duration limit) {
         Deadline deadline = Deadline.in(limit);
         for (long found = kilobytes(name); found >= kilobytes; found = kilobytes(name)) {

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 
 /** Foreign readers of profiles as text, which people used with the JDK's own agent. */
 public final class PythonReaders {
-    /** A node of a graph, its time with what it calls and in brackets without; an edge has other words behind its name. */
+    /** A node of a graph, its time with what it calls and in brackets without; an edge has other words after its name. */
     private static final Pattern NODE = Pattern.compile("\t\"([^\"]+)\" \\[.*label=\"[^\"]*\\\\n[\\d.]+%\\\\n\\(([\\d.]+)%\\).*");
 
     private PythonReaders() {}

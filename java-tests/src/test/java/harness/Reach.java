@@ -16,7 +16,7 @@ import shark.ValueHolder;
 
 /** What can be reached in a dump from its roots over the references it holds, which is what tools show of it. */
 public final class Reach {
-    /** Invented fields that every dump has; what only others lead to is held by mirrors alone, and not all dumps tell it. */
+    /** Invented fields that every dump has; what only others lead to is held by mirrors alone, and not all dumps have it. */
     private static final String[] TOLD_BY_ALL = {"<resolved_references>", "<constant pool"};
 
     private final Histogram reached = new Histogram();

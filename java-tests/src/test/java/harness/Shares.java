@@ -42,7 +42,7 @@ public final class Shares {
 
     /**
      * How much of what these have here they have there, too: 1 if none has less there than chance explains. What is missing
-     * counts only beyond so many standard errors of a share, of which the smaller total allows larger ones.
+     * counts only beyond this many standard errors of a share, of which the smaller total allows larger ones.
      */
     public double overlap(List<String> names, Shares others, double standardErrors) {
         double here = 0;

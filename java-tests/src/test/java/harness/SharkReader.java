@@ -20,7 +20,7 @@ import shark.ValueHolder;
 /** LeakCanary's heap library as a judge. */
 public final class SharkReader implements HeapView {
     private final CloseableHeapGraph graph;
-    /** The instances of a class are looked for once: Shark looks at all objects. */
+    /** The instances of a class are searched once: Shark reads all objects. */
     private final Map<String, List<HeapObject.HeapInstance>> found = new HashMap<>();
 
     public SharkReader(Path dump) {

@@ -28,7 +28,7 @@ public final class SocketFile implements AutoCloseable {
         }
     }
 
-    /** At most so many bytes of the next connection, which is closed then. */
+    /** At most this many bytes of the next connection, which is closed then. */
     public CompletableFuture<byte[]> take(int most) {
         return CompletableFuture.supplyAsync(() -> {
             try (SocketChannel peer = server.accept(); InputStream in = Channels.newInputStream(peer)) {

@@ -17,7 +17,7 @@ import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.function.Executable;
 
-/** What a subject said about its own heap, and the judges' comparison of that with a dump. */
+/** What a subject printed about its own heap, and the judges' comparison of that with a dump. */
 public final class Testimony {
     private static final ExecutorService JUDGES = Executors.newFixedThreadPool(2, task -> {
         Thread thread = new Thread(task, "judge");
@@ -54,7 +54,7 @@ public final class Testimony {
         Future<?> shark = JUDGES.submit(() -> mustAgree(slurp, new SharkReader(dump)));
         Future<?> netBeans = JUDGES.submit(() -> mustAgree(slurp, new NetBeansReader(dump)));
         assertAll(dump.getFileName().toString(),
-                () -> assertFalse(lines.isEmpty(), "the subject said nothing"),
+                () -> assertFalse(lines.isEmpty(), "the subject printed nothing"),
                 () -> counts("hprof-slurp", result(slurp)),
                 () -> same(result(slurp), new HprofCheck(dump)),
                 () -> result(shark),

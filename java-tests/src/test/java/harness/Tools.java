@@ -12,7 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Where the things under test and their judges are; whatever is missing says how to get it. */
+/** Where the things under test and their judges are; an error names how to get what is missing. */
 public final class Tools {
     /** The folder java-tests/. */
     static final Path PROJECT = Paths.get(System.getProperty("basedir", "")).toAbsolutePath();
@@ -146,7 +146,7 @@ public final class Tools {
         throw new AssertionError(name + " has no line with: " + text);
     }
 
-    /** A file for what a test wants to leave behind, under target/. */
+    /** A file that stays after the test, under target/. */
     public static Path report(String folder, String name) {
         try {
             return Files.createDirectories(PROJECT.resolve("target").resolve(folder)).resolve(name);

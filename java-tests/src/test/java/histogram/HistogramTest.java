@@ -51,7 +51,7 @@ class HistogramTest {
         // Without the archive of shared classes, whose part of the heap has dead objects and is never collected.
         try (Jvm jvm = Jvm.on(setup.jdk, folder).with(setup.collector).switches("-Xmx64m", "-Xshare:off")
                 .agent("heap=dump,doe=n,file=" + folder.resolve("out.%n.hprof")).run(Patient.class).ready()) {
-            // The first look of each kind loads classes and makes objects; the second is compared.
+            // The first reading of each kind loads classes and makes objects; the second is compared.
             jvm.signal("QUIT");
             jvm.dumped(1);
             jvm.hotspotDump(folder.resolve("first.hprof"));

@@ -45,7 +45,7 @@ class JarTest {
         return launch.run(SelfDumper.class).ready();
     }
 
-    /** What the subject says to these words. */
+    /** The subject's answer to these words. */
     private String asked(Jvm jvm, String words) {
         questions++;
         String line = jvm.say(words).out.await(questions, "answer", said -> said.startsWith("DID "), Jvm.LIMIT);

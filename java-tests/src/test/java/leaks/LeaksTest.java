@@ -20,11 +20,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Planted leaks come first in what `hprof leaks` says and on the page of `hprof report`, with who holds them and the line
+ * Planted leaks come first in the answer of `hprof leaks` and on the page of `hprof report`, with who holds them and the line
  * that allocated them.
  */
 class LeaksTest {
-    /** What the sentence must say of each leak's holder. */
+    /** What the sentence must name as each leak's holder. */
     private static final List<String[]> LEAKS = List.of(
             new String[] {"static", "the static field CACHE of class leaks.Leaks"},
             new String[] {"local", "thread \"worker\""},

@@ -105,7 +105,7 @@ class RetainedSizesTest {
         return differences;
     }
 
-    /** Of a database with its rows. */
+    /** For a database with its rows. */
     private Path dump(Jdk jdk) {
         Path dump = folder.resolve("database.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).dumpTo(dump).classPath(Tools.jar("h2-")).run(Database.class, "1").ready()) {

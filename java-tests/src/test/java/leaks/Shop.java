@@ -6,7 +6,7 @@ import subject.Definer;
 import subject.Say;
 
 /**
- * Keeps as many sessions as the argument says, all with the same text, and a large array that is nearly empty, and a class
+ * Keeps as many sessions as its argument, all with the same text, and a large array that is nearly empty, and a class
  * that three loaders have.
  */
 public class Shop {

@@ -34,11 +34,11 @@ class SqlTest {
     private static final String LAST = "shop-1@2026-11-27";
     private static final int GROWTH = 3_000 - 500 - 300;
 
-    /** Of a session alone: a header and three references; of its array of a thousand bytes. */
+    /** Bytes of a session alone (a header and three references), and of its array of a thousand bytes. */
     private static final int SESSION_BYTES = 24;
     private static final int DATA_BYTES = 1_016;
 
-    /** Of an array of 10,000 longs. */
+    /** Bytes of an array of 10,000 longs. */
     private static final int LONGS_BYTES = 80_016;
 
     @TempDir Path folder;

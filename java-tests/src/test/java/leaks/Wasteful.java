@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import subject.Say;
 
-/** Wastes memory in known ways, and says how. */
+/** Wastes memory in known ways, and prints how. */
 public class Wasteful {
     static final int COUNT = 700;
 

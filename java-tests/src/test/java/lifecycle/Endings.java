@@ -3,7 +3,7 @@ package lifecycle;
 import java.util.concurrent.CountDownLatch;
 import subject.Say;
 
-/** Ends in the way it is told. */
+/** Ends in the way that a word names. */
 public class Endings {
     static final Endings[] KEPT = {new Endings(), new Endings()};
 

@@ -5,7 +5,7 @@ import subject.Say;
 
 /**
  * Its system class loader loads one class at a time, as loaders of old do, and a thread holds its lock for ever:
- * whoever asks this loader for a class does not come back.
+ * a thread that asks this loader for a class does not come back.
  */
 public class HeldLoader {
     /** To be named by {@code -Djava.system.class.loader}. */

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Each file of the agent has the mode that the user says, and without a word no other user reads a dump. */
+/** Each file of the agent has the mode of the option, and without it no other user reads a dump. */
 class ModeTest {
     @TempDir Path folder;
 

@@ -2,7 +2,7 @@ package lifecycle;
 
 import subject.Say;
 
-/** Answers every word with an echo until it is told to exit. */
+/** Answers every word with an echo, until the word exit. */
 public class Patient {
     static final Patient[] KEPT = {new Patient(), new Patient(), new Patient()};
 

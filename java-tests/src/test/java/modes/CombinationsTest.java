@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * All modes with all others: what cannot go together is refused by name, all else gives the files that it should with the
- * blocks that it should, and the program does not notice. What must come of options is said in {@link Modes}.
+ * blocks that it should, and the program does not notice. {@link Modes} has what must come of options.
  */
 class CombinationsTest {
     private static final Pattern BEGIN = Pattern.compile(
@@ -97,7 +97,7 @@ class CombinationsTest {
     }
 
     private static String out(Jvm jvm) {
-        // The java command itself says on stdout that there is no JVM.
+        // The java command itself prints on stdout that there is no JVM.
         return jvm.out.lines().stream().filter(line -> line.contains("CHECK")).collect(Collectors.joining());
     }
 
@@ -129,7 +129,7 @@ class CombinationsTest {
         return blocks;
     }
 
-    /** The blocks of a text, each of which must be there once, have an end, and tell of what the subject did. */
+    /** The blocks of a text, each of which must be there once, have an end, and show what the subject did. */
     private static Set<String> blocks(Path file) throws IOException {
         TreeSet<String> blocks = new TreeSet<>();
         String open = "";

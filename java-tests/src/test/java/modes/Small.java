@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import subject.Say;
 
-/** Does a little of all that is measured: allocates, computes, contends for a monitor; says what came of it and ends with a code of its own. */
+/** Does a little of all that is measured: allocates, computes, contends for a monitor; prints the result and ends with a code of its own. */
 public class Small {
     static final int CODE = 7;
     static final int OBJECTS = 1000;

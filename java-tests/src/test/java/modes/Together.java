@@ -17,7 +17,7 @@ import subject.Say;
 
 /**
  * A hundred threads allocate, throw, want a few monitors, wait and notify, load classes by loaders that they drop, and end,
- * and others begin; virtual ones, too, where there are some. What they compute is checked. So for the seconds given, and until it is told to end.
+ * and others begin; virtual ones, too, where there are some. What they compute is checked. So for the seconds given, and until it is asked to end.
  */
 public class Together {
     static final int THREADS = 100;
@@ -197,7 +197,7 @@ public class Together {
         return boxed;
     }
 
-    /** Unwinds as many frames, some with monitors, and tells how many these were. */
+    /** Unwinds as many frames, some with monitors, and returns how many these were. */
     private static long fall(int depth) {
         Object lock = new Object();
         try {

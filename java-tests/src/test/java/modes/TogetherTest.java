@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * All modes that go together at once, in a program that does all that they look at: it comes to the same results, ends,
+ * All modes that go together at once, in a program that does all that they record: it comes to the same results, ends,
  * keeps no class, and the files are whole. {@code -Dseconds=180} lets each case run so long.
  */
 class TogetherTest {

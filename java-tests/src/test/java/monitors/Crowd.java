@@ -5,7 +5,7 @@ import subject.ClassFile;
 import subject.Definer;
 import subject.Say;
 
-/** A hundred threads that want a few monitors, wait and notify, and load classes, until they are told to end. */
+/** A hundred threads that want a few monitors, wait and notify, and load classes, until they are asked to end. */
 public class Crowd {
     static final int THREADS = 100;
     static final Object[] LOCKS = {new Object(), new Crowd(), new int[0]};

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Contention and waits are those that the program measures itself; owners and waiters are who they are. */
 class MonitorsTest {
-    /** Between the looks at the clock of the program and of the agent a thread may lose the processor. */
+    /** Between the readings of the clock by the program and by the agent a thread may lose the processor. */
     private static final double OWN_MILLIS = 50;
     private static final double OWN_SHARE = 0.1;
     private static final String SITE = "monitors.Contending.";
@@ -83,7 +83,7 @@ class MonitorsTest {
     private static void near(double measuredMillis, double toldMillis, String what) {
         double most = measuredMillis * OWN_SHARE + OWN_MILLIS;
         assertTrue(Math.abs(measuredMillis - toldMillis) <= most,
-                what + ": told " + toldMillis + " ms, the program measured " + measuredMillis);
+                what + ": reported " + toldMillis + " ms, the program measured " + measuredMillis);
     }
 
     private static void signal(Jvm jvm, Path report) {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Others that look at the same JVM at the same time: both have what they came for. */
+/** Other tools on the same JVM at the same time: both have their results. */
 class NeighboursTest {
     @TempDir Path folder;
 

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The commands that come up the socket: each does what it says, or is answered by a line. */
+/** The commands that come through the socket: each is done, or answered by a line. */
 class CommandsTest {
     private static final int FORCE_GC = 1;
     private static final int HEAP_DUMP = 2;

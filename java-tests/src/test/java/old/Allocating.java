@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import subject.Say;
 
-/** Makes a known number of objects, then ends, or waits to be told to. No lambdas: the JDK's agent breaks them. */
+/** Makes a known number of objects, then ends, or waits for a word. No lambdas: the JDK's agent breaks them. */
 public class Allocating {
     static final int KEPT = 1234;
     static final List<Object> ALL = new ArrayList<>();

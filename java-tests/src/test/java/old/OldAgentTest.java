@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What docs/from-the-jdk-agent.md says of the two agents, each beside the other on Java 8, which has both. */
+/** What docs/from-the-jdk-agent.md lists about the two agents, each beside the other on Java 8, which has both. */
 class OldAgentTest {
     @TempDir Path folder;
     private int runs;
@@ -100,7 +100,7 @@ class OldAgentTest {
         refused(ours("foo=bar"), "foo=bar: there is no option foo; the options are heap cpu ");
     }
 
-    /** Where the JDK's agent does not let the JVM start, ours says that there will be nothing. */
+    /** Where the JDK's agent does not let the JVM start, ours prints that there will be nothing. */
     @Test
     void nowhereToWrite() {
         for (String place : new String[] {"file=/nonexistent/x.txt", "net=127.0.0.1:1"}) {

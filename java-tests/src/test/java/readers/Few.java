@@ -2,7 +2,7 @@ package readers;
 
 import subject.Say;
 
-/** A handful of objects, to see whether the readers and the bench itself tell the truth. */
+/** A handful of objects, to see whether the readers and the bench itself are right. */
 public class Few {
     static final Few[] ARRAY = {null, new Few(), new Few(), null};
     static String text = "f\u00fcr \ud83d\ude00";

@@ -46,7 +46,7 @@ class OtherWritersTest {
         assertTrue(written(file).contains("\"writer\": \"the JDK's HPROF agent\""));
     }
 
-    /** What the command has to say of the file, without an error. */
+    /** What the command must print about the file, without an error. */
     private static String written(Path file) {
         return Command.run(Tools.command(), "check", "--json", file).good().out;
     }

@@ -168,7 +168,7 @@ class RedactionTest {
         }
     }
 
-    /** Without --strings the names of threads alone, as docs/sql.md says. */
+    /** Without --strings the names of threads alone (docs/sql.md). */
     @Test
     void tablesHaveTheTextsThatAreAskedFor() throws Exception {
         try (Jvm jvm = ready(launch(Jdks.of(17)))) {

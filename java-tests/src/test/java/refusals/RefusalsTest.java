@@ -28,11 +28,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What cannot be done is said in one line, and neither the program nor the disk shows any other trace of it. */
+/** What cannot be done is reported in one line, and leaves no other trace in the program or on the disk. */
 class RefusalsTest {
     @TempDir Path folder;
 
-    /** The options, the option that is at fault, and what the line must say besides. */
+    /** The options, the option that is at fault, and what else the line must have. */
     @ParameterizedTest
     @CsvSource(delimiter = ';', value = {
         "heap=nonsense; heap=nonsense; dump|sites|all",
@@ -159,7 +159,7 @@ class RefusalsTest {
     @MethodSource("harness.Jdks#majors")
     void aJvmKilledInMidDumpLeavesNoFinalFile(Jdk jdk) throws IOException {
         Path file = folder.resolve("out.hprof");
-        // Whoever sees the name sees a whole dump; now and then one is quicker than the signal, not again and again.
+        // A file with this name is a whole dump; now and then one is quicker than the signal, not again and again.
         for (int tries = 3; killed(jdk, file).contains("out.hprof"); tries--) {
             assertTrue(tries > 1, "no dump was killed");
             new HprofCheck(file).good();

@@ -86,7 +86,7 @@ class AdvisedTest {
         return Jvm.on(jdk, folder).agent(mode + ",format=a,file=" + report);
     }
 
-    /** The other agent is named behind ours, so that the JVM asks it later. */
+    /** The other agent is named after ours, so that the JVM asks it later. */
     private static Launch beside(Launch launch) {
         launch.switches("-javaagent:" + Tools.jar("byte-buddy-agent-"), "-Dnet.bytebuddy.experimental=true");
         for (String start : List.of("byte-buddy-1", "mockito-core-", "objenesis-")) {

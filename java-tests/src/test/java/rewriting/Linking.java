@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Paths;
 import java.util.List;
 
-/** Loads and links all classes that a file names, and initializes none; says what failed, and how many did not. */
+/** Loads and links all classes that a file names, and initializes none; prints what failed, and how many did not. */
 public final class Linking {
     private Linking() {}
 
@@ -16,7 +16,7 @@ public final class Linking {
 
     private static boolean links(String name) {
         try {
-            // HotSpot links a class before it tells the constructors.
+            // HotSpot links a class before it lists the constructors.
             Class.forName(name, false, ClassLoader.getSystemClassLoader()).getDeclaredConstructors();
             return true;
         } catch (Throwable e) {

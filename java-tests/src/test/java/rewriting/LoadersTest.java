@@ -70,7 +70,7 @@ class LoadersTest {
                 .mapToLong(site -> site.allocatedObjects).sum();
     }
 
-    /** With the other agent before ours, so that what it leaves behind is loaded when ours starts. */
+    /** With the other agent before ours, so that its classes are loaded when ours starts. */
     private Launch on(Jdk jdk) throws IOException {
         Path jar = folder.resolve("agent.jar");
         Manifest manifest = new Manifest();

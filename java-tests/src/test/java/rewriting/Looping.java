@@ -15,7 +15,7 @@ import subject.Say;
 
 /**
  * A class loader whose loadClass calls methods of the classes that it defines itself, and that denies all names which no
- * class of this program has. It says which names it was asked for. Runs on Java 8.
+ * class of this program has. It prints which names it was asked for. Runs on Java 8.
  */
 public final class Looping extends ClassLoader {
     static final int ROUNDS = 20_000;
@@ -128,7 +128,7 @@ public final class Looping extends ClassLoader {
         return own;
     }
 
-    /** As another agent: it leaves a class behind that has failed, on Java 8 anonymous classes whose constants are objects, too. */
+    /** As another agent: it leaves a class that has failed, on Java 8 anonymous classes whose constants are objects, too. */
     public static void premain(String options) throws Throwable {
         try {
             Say.line("VALUE", Failing.VALUE);
@@ -157,7 +157,7 @@ public final class Looping extends ClassLoader {
         Say.ready();
     }
 
-    /** What Object.wait is told by others than programs changes nothing of what it tells programs. */
+    /** Calls of Object.wait by others than programs change nothing for programs. */
     private static void mustThrow(Object object, int nanos) throws InterruptedException {
         try {
             synchronized (object) {

@@ -44,7 +44,7 @@ class RewritingTest {
     private static final Map<String, Integer> MAY_BE_LEFT_ALONE = Map.of("TooBig", 5, "FarJump", 5);
     /** A program that needs no more than these of the runtime's classes has not done much. */
     private static final int CLASSES_AT_WORK = 600;
-    /** How the JVM says of a class that it is not from our jar but from the runtime's own with java.lang. */
+    /** How the JVM logs that a class comes not from our jar but from the runtime's own with java.lang. */
     private static final Pattern FROM_BASE = Pattern.compile("(source: jrt:/java.base|shared objects file|from .*/rt.jar])$");
     /** The compiler makes some more. */
     private static final int CLASSES_MADE = 40;
@@ -80,7 +80,7 @@ class RewritingTest {
         assertEquals(List.of(), old.differences(rewriting.result), "classes with other bytes");
     }
 
-    /** All means all: the class that is wrong shows that the verifier looks at those of the runtime, too. */
+    /** All means all: the class that is wrong shows that the verifier checks those of the runtime, too. */
     @ParameterizedTest
     @MethodSource("harness.Jdks#majors")
     void allClassesLinkWithEverythingPutIn(Jdk jdk) throws IOException {
@@ -155,7 +155,7 @@ class RewritingTest {
         return runtime;
     }
 
-    /** A JVM that says of each class where it comes from. */
+    /** A JVM that logs the source of each class. */
     private Launch started(RewrittenRuntime runtime) {
         return Jvm.on(runtime.jdk, folder).switches(runtime.switches()).switches("-verbose:class");
     }

@@ -4,7 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** Loads {@link Apart} and its bodies anew; whoever asks for another class of that file stops. */
+/** Loads {@link Apart} and its bodies anew; a thread that asks for another class of that file stops. */
 final class ApartLoader extends ClassLoader {
     private final Stop stop;
 

@@ -8,7 +8,7 @@ import subject.Say;
 
 /**
  * A program whose threads hold tokens in all places, one chain each, and stand still with them (`still`), or run (`running`).
- * `warm`: what they run is compiled before. It writes HotSpot's own dump to a file that it is told, and to another one at first.
+ * `warm`: what they run is compiled before. It writes HotSpot's own dump to the file of a word, and to another one at first.
  */
 public class Holders {
     public static void main(String[] args) throws Throwable {

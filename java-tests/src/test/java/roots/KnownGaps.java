@@ -25,7 +25,7 @@ final class KnownGaps {
 
     private void addPlaces() {
         boolean isCompiled = code != Code.INTERPRETED;
-        // What oop maps and frames tell beyond HotSpot's walk is read since 16.
+        // What oop maps and frames have beyond HotSpot's walk is read since 16.
         boolean isRead = java >= 16;
         lack("argument of a native method|privileged context|attached thread that calls Java", !isRead);
         lack("argument while a class is loaded", !isRead);

@@ -31,7 +31,7 @@ import org.netbeans.lib.profiler.heap.Instance;
 
 /**
  * One state of a JVM, two lists: what survives HotSpot's own collection is in our dump. The program has a token in each place
- * where a JVM can hold an object: docs/design/roots.md tells which. What a dump is known to lack is in {@link KnownGaps}.
+ * where a JVM can hold an object: docs/design/roots.md lists them. What a dump is known to lack is in {@link KnownGaps}.
  */
 class RootsTest {
     private static final String[] SWITCHES = {"-Xmx128m", "-XX:+UnlockDiagnosticVMOptions", "-XX:CompileCommand=quiet",

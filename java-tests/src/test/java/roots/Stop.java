@@ -15,7 +15,7 @@ import java.util.concurrent.RecursiveAction;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Where a thread stops for ever, and how. It tells who has stopped, so that nobody looks too early. */
+/** Where a thread stops for ever, and how. It prints who has stopped, so that the test does not go on too early. */
 public final class Stop {
     /** A way to stop. */
     interface Way {

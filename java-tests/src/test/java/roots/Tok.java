@@ -1,6 +1,6 @@
 package roots;
 
-/** A token, with two more behind it, that only the place to be tested leads to: two objects more show that it was followed. */
+/** A token, with two more after it, that only the place to be tested leads to: two objects more show that it was followed. */
 public final class Tok {
     /** How many there are of each place. */
     static final int CHAIN = 3;

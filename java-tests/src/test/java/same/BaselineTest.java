@@ -73,7 +73,7 @@ class BaselineTest {
             Findings found = Comparison.of(ours, theirs, order);
             assertEquals(Faults.kinds(faults.of(order)), found.kinds(), found::toString);
             faults.of(order).forEach(fault -> assertTrue(found.tells(fault.kind, fault.words),
-                    () -> "not told: " + fault.kind + ", " + fault.words + ": " + found));
+                    () -> "not reported: " + fault.kind + ", " + fault.words + ": " + found));
         }
     }
 

@@ -70,7 +70,7 @@ final class ClassComparison {
         int untoldBytes = untold.bytes(our.id);
         if (our.instanceSize + untoldBytes != their.instanceSize) {
             findings.differ("instance size", ours.text(our.id) + ": ours " + our.instanceSize + " and " + untoldBytes
-                    + " not told, HotSpot's " + their.instanceSize);
+                    + " not reported, HotSpot's " + their.instanceSize);
         }
         List<HprofField> all = new ArrayList<>(our.fields);
         all.addAll(untold.of(our.id));

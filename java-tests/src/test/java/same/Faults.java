@@ -7,9 +7,9 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 
-/** Spoils a dump in the ways that a comparison must see, and knows what it must tell. */
+/** Spoils a dump in the ways that a comparison must see, and knows what it must report. */
 final class Faults {
-    /** A difference that must be found, and words it must be told with. */
+    /** A difference that must be found, and the words of its report. */
     static final class Fault {
         final String kind;
         final String words;
@@ -59,7 +59,7 @@ final class Faults {
         return kinds;
     }
 
-    /** These kinds of differences must be told of this object or class. */
+    /** These kinds of differences must be reported of this object or class. */
     void expect(long id, String... kinds) {
         Arrays.asList(kinds).forEach(kind -> all.add(new Fault(kind, at(id), null)));
     }

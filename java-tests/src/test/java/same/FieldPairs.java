@@ -3,7 +3,7 @@ package same;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The fields of a class's instances that both dumps know; what only one knows is told of with the class. */
+/** The fields of a class's instances that both dumps know; what only one knows is reported with the class. */
 final class FieldPairs {
     /** A field, and where each dump has it. */
     static final class Pair {

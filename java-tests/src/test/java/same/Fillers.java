@@ -17,7 +17,7 @@ final class Fillers {
         this.file = file;
     }
 
-    /** The object is one; it looks like one and nothing leads to it. */
+    /** The object is one; nothing leads to it. */
     boolean has(long id) {
         if (!TYPES.contains(file.typeOf(id))) {
             return false;

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 final class Findings {
     private static final int SHOWN = 20;
 
-    /** The differences of one kind: all are counted, the first are told. */
+    /** The differences of one kind: all are counted, the first are listed. */
     private static final class Group {
         long count;
         final List<String> first = new ArrayList<>();
@@ -56,7 +56,7 @@ final class Findings {
         return new TreeSet<>(differences.keySet());
     }
 
-    /** One of the first differences of this kind is told with these words. */
+    /** One of the first differences of this kind has these words. */
     boolean tells(String kind, String words) {
         Group group = differences.get(kind);
         return group != null && group.first.stream().anyMatch(text -> text.contains(words));

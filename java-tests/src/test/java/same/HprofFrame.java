@@ -2,7 +2,7 @@ package same;
 
 import java.util.Objects;
 
-/** A frame of a stack. Its class is told by the id: what classes are called is compared with the classes. */
+/** A frame of a stack. Its class goes by the id: names of classes are compared with the classes. */
 final class HprofFrame {
     final long classId;
     /** Method, signature and line. */

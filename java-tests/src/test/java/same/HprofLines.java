@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * A binary dump in the lines of the old agent's text, made by the bench's own reader: what the text of the same heap must
- * say. Without sizes, which a binary dump has not; the lines below an object's own follow after line feeds.
+ * have. Without sizes, which a binary dump has not; the lines below an object's own follow after line feeds.
  */
 public final class HprofLines {
     private final HprofFile file;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Where values are not wanted zeros stand in their place: the file tells no secret, and every size is right. */
+/** Where values are not wanted zeros stand in their place: the file has no secret, and every size is right. */
 class LeftOutTest {
     @TempDir Path folder;
 

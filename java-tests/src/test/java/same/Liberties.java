@@ -26,7 +26,7 @@ final class Liberties {
     /** Both are HotSpot's; if there is nothing that HotSpot's has for a rule, it gets it. */
     static void in(HprofFile ours, HprofFile theirs) {
         Liberties liberties = new Liberties(ours, theirs);
-        liberties.turnFields();                          // before the file looks where it has fields
+        liberties.turnFields();                          // before the file searches for its fields
         liberties.hideField();
         liberties.unlink();
         liberties.addClassObject();
@@ -74,7 +74,7 @@ final class Liberties {
         return bytes;
     }
 
-    /** As if the class was initialised; then it is only this field that JVMTI does not tell. */
+    /** As if the class was initialised; then it is only this field that JVMTI does not report. */
     private void hideField() {
         HprofClass pool = type("jdk.internal.reflect.ConstantPool");
         pool.statics.removeIf(HprofField::isInitLock);

@@ -18,7 +18,7 @@ import java.util.function.Supplier;
 import subject.ClassBytes;
 import subject.Definer;
 
-/** Classes of other loaders, of every state and of every make, and what invokedynamic leaves behind. Runs on Java 8. */
+/** Classes of other loaders, of every state and of every make, and what invokedynamic leaves. Runs on Java 8. */
 class ManyClasses {
     /** Defined anew by other loaders and as a hidden class. */
     public static class Plugin {

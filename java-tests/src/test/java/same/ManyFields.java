@@ -5,7 +5,7 @@ import java.util.List;
 
 /** Fields of every type with extreme values: own, inherited, shadowed, static and of interfaces. Runs on Java 8. */
 class ManyFields {
-    /** NaNs that say more than that they are no number; HotSpot's dump forgets what. */
+    /** NaNs with a payload, which HotSpot's dump drops. */
     static final float ODD_NAN_F = Float.intBitsToFloat(0x7fc12345);
     static final double ODD_NAN = Double.longBitsToDouble(0xfff8_0123_4567_89abL);
 

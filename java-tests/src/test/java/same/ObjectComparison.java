@@ -22,7 +22,7 @@ final class ObjectComparison {
     }
 
     void compare() {
-        // In the order of addresses, so that two runs tell the same.
+        // In the order of addresses, so that two runs print the same.
         for (long id : ours.objects.keySet().stream().mapToLong(Long::longValue).sorted().toArray()) {
             HprofObject our = ours.objects.get(id);
             HprofObject their = theirs.objects.get(id);

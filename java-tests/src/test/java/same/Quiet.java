@@ -27,7 +27,7 @@ public class Quiet {
         System.exit(0);
     }
 
-    /** Says how many collections there were so far. */
+    /** Prints how many collections there were so far. */
     static void collections() {
         long count = 0;
         for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {

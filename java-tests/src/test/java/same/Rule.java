@@ -34,10 +34,10 @@ enum Rule {
     PSEUDO_STATIC("only ours has it, a reference of the class's own"),
 
     /**
-     * JVMTI tells no fields of a class that is loaded and not linked, so ours has neither fields nor names of static fields,
+     * JVMTI reports no fields of a class that is loaded and not linked, so ours has neither fields nor names of static fields,
      * and the instance size of the linked super class. What the static fields refer to it has. Counted by class.
      */
-    UNLINKED("not linked, so JVMTI does not tell its fields"),
+    UNLINKED("not linked, so JVMTI does not report its fields"),
 
     /** JVMTI leaves out the field that HotSpot hides from reflection. */
     HIDDEN_FIELD("JVMTI hides a field of it"),
@@ -56,7 +56,7 @@ enum Rule {
 
     /**
      * A hidden class, which lives as long as its class object, not as its loader. The bootstrap loader holds this one as a
-     * method of it is behind a call in another class.
+     * method of it follows a call in another class.
      */
     DEPENDED_ON("a root of kind STICKY_CLASS only in ours, a hidden class that a class of the bootstrap loader calls"),
 

@@ -156,7 +156,7 @@ class SameAsHotSpotTest {
         assertTrue(end.contains("engine snapshot"), end);
     }
 
-    /** The subject counted collections before its last own and before it said it is ready; now it counts again. */
+    /** The subject counted collections before its last own and before it was ready; now it counts again. */
     static void mustHaveBeenQuiet(Jvm jvm) {
         String before = collections(jvm, 2);
         String after = collections(jvm.say("collections"), 3);

@@ -9,7 +9,7 @@ import java.util.function.Predicate;
 
 /** Compares the static fields of a class, declared ones and those that are in angle brackets. */
 final class StaticComparison {
-    /** A static reference of a class that is not linked: nobody tells its name. */
+    /** A static reference of a class that is not linked: its name is unknown. */
     private static final String NAMELESS = "<static>";
 
     private final HprofFile ours;

@@ -15,7 +15,7 @@ final class Survivors {
             THREAD, "java.lang.Thread$FieldHolder", "java.security.AccessControlContext", "java.lang.String", "byte[]"));
     private static final int MOST_THREADS = 3;
 
-    /** The main class's name, and what the subject was told since and has not forgotten: the line, and a part of it. */
+    /** The main class's name, and the words that the subject has read since and not forgotten: the line, and a part of it. */
     private static final int TEXTS = 3;
 
     private Survivors() {}

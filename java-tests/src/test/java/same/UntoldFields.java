@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** The fields that HotSpot's dump has and that JVMTI does not tell, so that ours cannot have them. */
+/** The fields that HotSpot's dump has and that JVMTI does not report, so that ours cannot have them. */
 final class UntoldFields {
     /** What HotSpot hides from reflection, JVMTI leaves out as well. */
     private static final String HIDDEN = "jdk.internal.reflect.ConstantPool.constantPoolOop";
@@ -68,7 +68,7 @@ final class UntoldFields {
         return our == null ? 0 : of(id).stream().mapToInt(field -> field.type.size).sum() + bytes(our.superId);
     }
 
-    /** Why they are not told, of the class itself or of a super class; null if it has none. */
+    /** Why they are not reported, for the class itself or a super class; null if it has none. */
     Rule rule(long id) {
         if (areOfUnlinked(id)) {
             return Rule.UNLINKED;

@@ -12,7 +12,7 @@ final class Values {
         this.findings = findings;
     }
 
-    /** Nothing is to be said of these bits, or a rule said it. */
+    /** These bits agree, or a rule allows their difference. */
     boolean agree(HprofType type, long our, long their) {
         if (our == their) {
             return true;

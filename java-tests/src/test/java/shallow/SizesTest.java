@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Sizes of objects are those that HotSpot itself tells, in every layout of objects that it has; all readers ignore where they stand. */
+/** Sizes of objects are HotSpot's own, in every layout of objects that it has; all readers ignore the texts that hold them. */
 class SizesTest {
     @TempDir Path folder;
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** An agent that comes to a JVM that runs already knows of no allocation: it says so, or dumps without stacks. */
+/** An agent that is attached to a running JVM has no allocations: it says so, or dumps without stacks. */
 class AttachedTest {
     @TempDir Path folder;
 

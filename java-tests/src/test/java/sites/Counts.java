@@ -6,7 +6,7 @@ import java.util.List;
 import subject.Say;
 
 /**
- * Allocates in every way that bytecode knows, and says how many objects of which class each method made and how many it
+ * Allocates in every way that bytecode knows, and prints how many objects of which class each method made and how many it
  * kept: {@code MADE class method allocated kept}. Runs on Java 8.
  */
 public final class Counts {

@@ -27,15 +27,15 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every allocation counted (sampling=0): the numbers are those of the program, on every Java and collector. */
 class ExactTest {
-    /** Enough for the compiler to have its say. */
+    /** Enough for the compiler to compile it. */
     private static final int ROUNDS = 20_000;
 
-    /** Without it the JVM does not tell how many classes it has unloaded. */
+    /** Without it the JVM does not count the classes that it has unloaded. */
     private static final List<String> PERF_DATA = List.of("-XX:+UsePerfData", "-XX:-UsePerfData");
 
     /** From sample to sample of what bytecode does not show, as in profiles.rs. */
     private static final double UNSHOWN_INTERVAL_BYTES = 512 * 1024;
-    /** An estimate farther away than so many standard errors is wrong: one in a million by chance. */
+    /** An estimate farther away than this many standard errors is wrong: one in a million by chance. */
     private static final double STANDARD_ERRORS = 6;
 
     @TempDir Path folder;
@@ -162,7 +162,7 @@ class ExactTest {
         }
     }
 
-    /** Compares what each class made, hidden ones by name, with what the lines of this name say, and answers how many there are. */
+    /** Compares what each class made, hidden ones by name, with the lines of this name, and returns how many there are. */
     private static int eachOnesOwn(Jvm jvm, SiteList sites, String name) {
         List<String> lines = jvm.out.lines().stream().filter(line -> line.startsWith(name + " ")).collect(Collectors.toList());
         for (String line : lines) {

@@ -49,7 +49,7 @@ class LeakTest {
     void isFirstOfWhatIsSampled(Jdk jdk) throws IOException {
         Path dump = dump(jdk, "64k,maxcost=0");
         // Of the arrays four of five are sampled, and so have a stack in the dump. Next to small objects HotSpot samples arrays
-        // that are too large for a thread's buffer a tenth less often than its interval says.
+        // that are too large for a thread's buffer a tenth less often than its interval demands.
         mustBeFirst(dump, "sites", 0.7, 1.2);
         mustBeFirst(dump, "dump", 0.55, 1);
     }

@@ -8,7 +8,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import subject.Say;
 
-/** Keeps books in an H2 database, with what goes wrong on the way, and says all that the database answers. */
+/** Keeps books in an H2 database, with what goes wrong on the way, and prints all that the database answers. */
 public final class Ledger {
     static final int ENTRIES = 2_000;
     private static final String[] QUESTIONS = {

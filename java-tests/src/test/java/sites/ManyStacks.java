@@ -27,7 +27,7 @@ public final class ManyStacks {
         Say.ready();
     }
 
-    /** The bits of the path say from which line the next step is made. */
+    /** The bits of the path choose the line of the next step. */
     private static void step(int left, int path) {
         if (left == 0) {
             last = new Made(last);

@@ -17,9 +17,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Stacks beyond the limit of memory for them count for one, which is told. */
+/** Stacks beyond the limit of memory for them count for one, which the report names. */
 class ManyStacksTest {
-    /** A row: rank, share, bytes, so many live objects, and more. */
+    /** A row: rank, share, bytes, number of live objects, and more. */
     private static final Pattern OTHERS = Pattern.compile("\\n +\\d +[\\d.]+ +[\\d,]+ +([\\d,]+) .* sites\\.ManyStacks\\$Made\\n"
             + " +at java\\.lang\\.Object\\.<other stacks>\\(");
 

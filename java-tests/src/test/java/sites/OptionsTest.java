@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What makes two allocations one site: the stack, as deep and exact as the options say, and the thread if they say so. */
+/** What makes two allocations one site: the stack, as deep and exact as the options demand, and the thread if they ask for it. */
 class OptionsTest {
     private static final Pattern START = Pattern.compile("THREAD START \\(obj=0, id = (\\d+), name=\"(.*)\", group=\"main\"\\)");
     private static final Pattern TRACE = Pattern.compile("TRACE (\\d+):(?: \\(thread=(\\d+)\\))?");
@@ -85,7 +85,7 @@ class OptionsTest {
         return Files.readAllLines(report);
     }
 
-    /** The rows of the table that tell of the program's arrays. */
+    /** The table's rows about the program's arrays. */
     private static List<String[]> rows(List<String> lines) {
         List<String[]> rows = new ArrayList<>();
         int header = lines.indexOf(" rank   self  accum     bytes objs     bytes  objs trace name");

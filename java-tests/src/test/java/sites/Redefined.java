@@ -8,7 +8,7 @@ import subject.FirstSample;
 import subject.Say;
 
 /**
- * A method is redefined again and again, and makes arrays of one type, then of the other; its old bytecode is freed. Says how
+ * A method is redefined again and again, and makes arrays of one type, then of the other; its old bytecode is freed. Prints how
  * many it made: {@code MADE type objects}. Then the same with a class whose loader gets another class of the same shape after each
  * redefinition: {@code BY class objects}. Its own agent, by a jar's manifest. Runs on Java 8.
  */

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class SitesTest {
     /** The line of the leak is in a method of its own. */
     private static final String LEAKING = "sites.Leak.leak(Leak.java:";
-    /** An estimate farther away than so many standard errors is wrong: all of the estimates together, one in a million by chance. */
+    /** An estimate farther away than this many standard errors is wrong: all of the estimates together, one in a million by chance. */
     private static final double STANDARD_ERRORS = 6;
     private static final Pattern DROPPED = Pattern.compile("\\bDropped[0-9]+\\b");
     private static final int SAMPLING_BYTES = 32 * 1024;
@@ -186,7 +186,7 @@ class SitesTest {
                 assertFalse(jvm.err.text().contains("sites"), jvm.err::text);
                 new HprofCheck(dump).good();
             }
-            // Sites alone are counted exactly, as the JDK's agent did; and verbose=n says nothing of what went well.
+            // Sites alone are counted exactly, as the JDK's agent did; and verbose=n prints nothing about success.
             Path report = folder.resolve("sites.txt");
             try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=sites,verbose=n,file=" + report).run(Leak.class).ready()) {
                 assertEquals(0, jvm.end(), jvm.err::text);

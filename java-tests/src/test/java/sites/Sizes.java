@@ -7,7 +7,7 @@ import subject.Say;
 
 /**
  * Allocates arrays of several sizes, each size so often that samples of all come in numbers, keeps every fourth, and has
- * the others collected. The classes of the elements tell the sizes apart.
+ * the others collected. The classes of the elements distinguish the sizes.
  */
 public class Sizes {
     static class S0 {}

@@ -10,7 +10,7 @@ import subject.Say;
 
 /**
  * Classes of the same shape under other names come after each other, so that the next one's bytecode lies where that of one before
- * has lain. Says how many objects each made: {@code MADE class objects}. Runs on Java 8.
+ * has lain. Prints how many objects each made: {@code MADE class objects}. Runs on Java 8.
  *
  * <pre>
  * Successors ROUNDS loaded     each with a loader of its own

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Where samples are left out or forgotten, those that are left count for them, and the estimates stay unbiased. */
 class ThinningTest {
-    /** An estimate farther away than so many of its standard errors, of 32 ways, is wrong: one in a million by chance. */
+    /** An estimate farther away than this many of its standard errors, of 32 ways, is wrong: one in a million by chance. */
     private static final double STANDARD_ERRORS = 7;
     /** A standard error larger than this says too little about the truth; 0.065 where most samples are left out. */
     private static final double MOST_ERROR = 0.1;
@@ -59,7 +59,7 @@ class ThinningTest {
         return folder.resolve("sites.hprof");
     }
 
-    /** Compares the estimates with the truth, and answers what the agent said. */
+    /** Compares the estimates with the truth, and returns the agent's output. */
     private String run(Jdk jdk, String options) {
         try (Jvm jvm = Jvm.on(jdk, folder).agent(options + ",cutoff=0,sampling=1k,file=" + file()).run(Ways.class).ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
@@ -83,7 +83,7 @@ class ThinningTest {
         return Arrays.copyOf(found.values().stream().mapToDouble(way -> way).toArray(), Ways.WAYS);
     }
 
-    /** Ways differ from each other by chance; that tells how far off their mean may be. */
+    /** Ways differ from each other by chance; that shows how far off their mean may be. */
     private static void near(String what, double[] ways, double truth) {
         double mean = Arrays.stream(ways).average().orElseThrow();
         double variance = Arrays.stream(ways).map(way -> (way - mean) * (way - mean)).sum() / (ways.length - 1);

@@ -6,7 +6,7 @@ import subject.Say;
 
 /**
  * Allocates in ways that bytecode does not show: native methods of the JDK make the objects, or what the compiler has in their
- * place. Says how many objects of which class and of how many bytes each method made: {@code MADE class method objects bytes}.
+ * place. Prints how many objects of which class and of how many bytes each method made: {@code MADE class method objects bytes}.
  * Runs on Java 8.
  */
 public final class Unshown {

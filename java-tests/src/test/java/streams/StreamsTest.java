@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Dumps go to a command or to the reader of a named pipe, whole or with a line that says no; the JVM runs on in any case. */
+/** Dumps go to a command or to the reader of a named pipe, whole or with a line that names the failure; the JVM runs on in any case. */
 class StreamsTest {
     @TempDir Path folder;
 

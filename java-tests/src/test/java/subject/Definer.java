@@ -6,7 +6,7 @@ public final class Definer extends ClassLoader {
         super(Definer.class.getClassLoader());
     }
 
-    /** A class by its bytes; the JVM is told no name and takes it from the bytes. */
+    /** A class by its bytes; the JVM takes the name from the bytes. */
     public Class<?> define(byte[] bytes) {
         return defineClass(null, bytes, 0, bytes.length);
     }

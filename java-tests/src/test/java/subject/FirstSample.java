@@ -1,8 +1,8 @@
 package subject;
 
 /**
- * Has the calling thread sampled for the first time. Until then it waits for as many bytes as the JVM's own distance of samples
- * says; only then it takes over the one that was asked for.
+ * Has the calling thread sampled for the first time. Until then its interval is the JVM's own, and only then the one that was
+ * asked for.
  */
 public final class FirstSample {
     private static volatile Object sink;

@@ -8,18 +8,18 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.Locale;
 
-/** How a subject tells the bench what it knows about its own heap, one line a fact, and then waits. Runs on Java 8. */
+/** How a subject prints for the bench what it knows about its own heap, one line a fact, and then waits. Runs on Java 8. */
 public final class Say {
     private static final BufferedReader INPUT = new BufferedReader(new InputStreamReader(System.in));
 
     private Say() {}
 
-    /** There are exactly so many instances of a class. */
+    /** There are exactly this many instances of a class. */
     public static void expect(long count, Class<?> type) {
         line("EXPECT", count, type.getTypeName());
     }
 
-    /** There are so many instances or more: the JDK has some of its own. */
+    /** There are this many instances or more: the JDK has some of its own. */
     public static void atLeast(long count, Class<?> type) {
         line("ATLEAST", count, type.getTypeName());
     }
@@ -58,7 +58,7 @@ public final class Say {
         System.out.println(line);
     }
 
-    /** All is said and built: waits for the bench's next word. */
+    /** All is printed and built: waits for the bench's next word. */
     public static String ready() {
         System.out.println("READY");
         return hear();

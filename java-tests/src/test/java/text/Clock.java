@@ -3,7 +3,7 @@ package text;
 import java.time.LocalDateTime;
 import subject.Say;
 
-/** Says what time it is where it runs, once at the start and then after each word. Runs on Java 8. */
+/** Prints the time where it runs, once at the start and then after each word. Runs on Java 8. */
 public class Clock {
     public static void main(String[] args) {
         Say.line("LOCAL", LocalDateTime.now());

@@ -24,7 +24,7 @@ final class TextDump {
     private static final Pattern ROOT = Pattern.compile("(ROOT .*>.*, (?:thread|id)=)(\\d+)(.*)");
     private static final String NUMBERED_ROOT = "(kind=<JNI global ref>, ";
 
-    /** What the first line of the dump says. */
+    /** The numbers in the first line of the dump. */
     long objects;
     long bytes;
     /** Roots, with the thread's object for its number and no number of a global reference. */
@@ -32,7 +32,7 @@ final class TextDump {
     /** Instances and arrays, as they are. */
     final List<String> entries = new ArrayList<>();
     final List<String> classes = new ArrayList<>();
-    /** What stands before the dump and behind it. */
+    /** The text before the dump and after it. */
     final List<String> before = new ArrayList<>();
     final List<String> behind = new ArrayList<>();
 
@@ -64,7 +64,7 @@ final class TextDump {
         }
     }
 
-    /** Takes a line between the first and the last, and tells what the lines with tabs below it belong to. */
+    /** Takes a line between the first and the last, and returns what the lines with tabs below it belong to. */
     private List<String> inDump(String line, List<String> open, Map<String, String> threads) {
         List<String> part = line.startsWith("CLS ") ? classes : line.startsWith("\t") ? open
                 : line.startsWith("OBJ ") || line.startsWith("ARR ") ? entries : roots;
@@ -99,7 +99,7 @@ final class TextDump {
         }
     }
 
-    /** The size that an instance or array is said to have. */
+    /** The size of an instance or array in the text. */
     static long size(String entry) {
         Matcher size = SIZE.matcher(entry);
         if (!size.find()) {
@@ -108,7 +108,7 @@ final class TextDump {
         return Long.parseLong(size.group(1));
     }
 
-    /** The entry without a size, as a binary dump tells it. */
+    /** The entry without a size, as a binary dump has it. */
     static String withoutSize(String entry) {
         return SIZE.matcher(entry).replaceFirst("(");
     }

@@ -28,17 +28,17 @@ import org.junit.jupiter.params.provider.MethodSource;
 import same.HprofLines;
 import sites.Leak;
 
-/** A heap dump as text says what a binary dump of the same JVM says, line by line. */
+/** A heap dump as text has what a binary dump of the same JVM has, line by line. */
 class TextTest {
     private static final Pattern DUMPED = Pattern.compile(".* (\\d+) bytes, (\\d+) objects, (\\d+) classes; .* engine ([^,]+).*");
-    /** Of a hundred lines, so many at least are the same in the dumps before and after the text. */
+    /** Least percentage of lines that are the same in the dumps before and after the text. */
     private static final int STEADY = 99;
     /** Classes with fields that the JVM hides, or with room around one. */
     private static final Pattern HIDDEN_FIELDS = Pattern.compile("java\\.lang\\.(Class|Module|InternalError|Thread|VirtualThread)"
             + "|.*Thread|.*ClassLoader|.*ReferenceHandler|.*MemberName|.*CallSite.*|.*StackFrameInfo|.*ResolvedMethodName");
     /** What fills the room that a thread has not used up yet: only HotSpot's own dumper writes it. */
     private static final Predicate<String> FILLER = Pattern.compile("ARR .*elem type=int\\[\\]\\)").asMatchPredicate();
-    /** Of a hundred classes, so many at least have instances of the size that is computed before Java 15. */
+    /** Least percentage of classes whose instances have the size that is computed before Java 15. */
     private static final int EXACT = 88;
 
     @TempDir Path folder;
@@ -57,7 +57,7 @@ class TextTest {
     @MethodSource("engines")
     void hasTheLinesOfABinaryDump(Jdk jdk, String engine) throws Exception {
         try (Jvm jvm = quiet(jdk)) {
-            // What the first look of all loads and makes is there for the others.
+            // What the first dump loads and makes is there for the others.
             Attach.dump(jvm, 1, engine + ",file=" + folder.resolve("before.hprof"));
             HprofLines first = binary(jvm, 2, engine);
             TextDump found = text(jvm, 3, engine);
@@ -78,7 +78,7 @@ class TextTest {
         return new HprofLines(file);
     }
 
-    /** The text, whose counts are those of its lines, of the agent's last line, and of what the subject says. */
+    /** The text, whose counts are those of its lines, of the agent's last line, and of the subject. */
     private TextDump text(Jvm jvm, int number, String options) throws Exception {
         Path file = folder.resolve(number + ".txt");
         Matcher end = DUMPED.matcher(Attach.dump(jvm, number, options + ",format=a,file=" + file));
@@ -118,7 +118,7 @@ class TextTest {
         return lines.stream().sorted().limit(5).collect(Collectors.toList());
     }
 
-    /** The first line of the dump is true, and so is what the subject says. */
+    /** The first line of the dump is true, and agrees with the subject. */
     private static void counts(TextDump dump, Testimony testimony) {
         assertEquals(dump.entries.size() + dump.classes.size(), dump.objects);
         assertEquals(dump.entries.stream().mapToLong(TextDump::size).sum(), dump.bytes);
@@ -178,7 +178,7 @@ class TextTest {
         assertTrue(wrong.size() <= allowed, () -> wrong.size() + " of " + compared.size() + ": " + wrong);
         assertTrue(compared.contains("text.Known$Leaf") && compared.contains("text.Known$Node"), compared::toString);
         assertTrue(wrong.keySet().stream().noneMatch(name -> name.startsWith("text.")), wrong::toString);
-        // Arrays of references are told apart by their length: of one class there is one with these elements.
+        // Arrays of references are distinguished by their length: of one class there is one with these elements.
         long twos = sizes.get("[[Ltext.Known$Node;");
         assertEquals(twos, TextDump.size(dump.of("text.Known$Node[][]").get(0)));
         for (String entry : dump.of("double[]")) {

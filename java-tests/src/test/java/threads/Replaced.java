@@ -188,7 +188,7 @@ public class Replaced {
         return below + first.next().hashCode() + second.next().hashCode();
     }
 
-    /** So many frames and one more, which waits for a moment. When so many are left, the last runs for ever. */
+    /** This many frames and one more, which waits for a moment. When this many are left, the last runs for ever. */
     private static int half(int more, int left) {
         Cursor cursor = new Cursor(Collections.singletonList(new InHalf()));
         if (more == 0) {

@@ -6,8 +6,8 @@ import java.util.concurrent.Callable;
 import subject.Say;
 
 /**
- * Calls methods of every kind and says how often: {@code CALLED class.method times}. Then works for a known share of
- * time in three methods, and says how much processor time its thread took: {@code CPU nanoseconds}. Runs on Java 8.
+ * Calls methods of every kind and prints how often: {@code CALLED class.method times}. Then works for a known share of
+ * time in three methods, and prints how much processor time its thread took: {@code CPU nanoseconds}. Runs on Java 8.
  */
 public final class Called {
     static volatile int sink;

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The block CPU TIME of a report, read as its layout says. */
+/** The block CPU TIME of a report, read by its layout. */
 final class CpuTimes {
     /** A stack and what it cost. */
     static final class Row {

@@ -46,7 +46,7 @@ class TimesTest {
         }
     }
 
-    /** 60, 30 and 10 percent of one method's time are told apart by who called it. */
+    /** 60, 30 and 10 percent of one method's time are distinguished by its callers. */
     @ParameterizedTest
     @MethodSource("jdks")
     void aMethodsTimeIsThatOfItsCallers(Jdk jdk) throws IOException {
@@ -66,7 +66,7 @@ class TimesTest {
         assertEquals(10, one * 100 / all, 3, "one tenth");
     }
 
-    /** What the methods of a thread took is what the kernel says that the thread took. */
+    /** What the methods of a thread took is what the thread took by the kernel's account. */
     @ParameterizedTest
     @MethodSource("jdks")
     void theTimesOfAThreadAddUp(Jdk jdk) throws IOException {
@@ -83,7 +83,7 @@ class TimesTest {
         double percent = times.rows.stream().filter(row -> main.equals(row.thread) && !row.method.equals("times.Called.main"))
                 .mapToDouble(row -> row.percent).sum();
         double millis = times.totalMillis * percent / 100;
-        // In main itself it gets the clock that it looks at.
+        // In main itself it gets the clock that it reads.
         assertEquals(nanos / 1e6, millis, nanos / 1e6 * 0.05, "milliseconds");
     }
 

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import subject.Say;
 
-/** Fills a part of its heap with what stays, makes garbage, and collects, as it is told. */
+/** Fills a part of its heap with what stays, makes garbage, and collects, on request. */
 public class Load {
     private static final List<byte[]> KEPT = new ArrayList<>();
 
@@ -27,7 +27,7 @@ public class Load {
         }
     }
 
-    /** Has so many percent of the largest heap in objects that stay, and collects. */
+    /** Fills this percentage of the largest heap with objects that stay, and collects. */
     private static void keep(int percent) {
         long wanted = Runtime.getRuntime().maxMemory() / 100 * percent;
         while (KEPT.size() * 65_536L < wanted) {
@@ -39,7 +39,7 @@ public class Load {
         System.gc();
     }
 
-    /** Makes so many MB that nobody keeps. */
+    /** Makes this many MB of garbage. */
     private static void garbage(int megabytes) {
         for (int made = 0; made < megabytes * 1024; made++) {
             byte[] bytes = new byte[1000];

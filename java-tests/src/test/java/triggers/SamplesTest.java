@@ -37,7 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Samples of the heap tell what the JVM itself counts, and harm nothing where they cannot be taken or written. */
+/** Samples of the heap have the JVM's own counts, and harm nothing where they cannot be taken or written. */
 class SamplesTest {
     private static final Pattern ROW = Pattern.compile(" *\\d+: +(\\d+) +(\\d+) +(\\S+).*");
 
@@ -177,7 +177,7 @@ class SamplesTest {
         }
     }
 
-    /** The samples, once there are so many. */
+    /** The samples, once there are this many. */
     private static List<JsonObject> samples(Path file, int count) {
         new Folder(file.getParent()).await(() -> lines(file).size() >= count, "samples in " + file, Jvm.LIMIT);
         return lines(file).stream().map(line -> JsonParser.parseString(line).getAsJsonObject()).collect(Collectors.toList());

@@ -239,7 +239,7 @@ class TriggersTest {
         }
     }
 
-    /** Says these words again and again, while there must be no more than so many dumps. */
+    /** Sends these words again and again, while there must be no more than this many dumps. */
     private static void load(Jvm jvm, int dumps, String... words) {
         Deadline deadline = Deadline.in(LOAD);
         while (!deadline.over()) {
@@ -250,12 +250,12 @@ class TriggersTest {
         }
     }
 
-    /** There must be no more than so many dumps for this time. */
+    /** There must be no more than this many dumps for this time. */
     private static void mustStay(Jvm jvm, int dumps, Duration time) {
         jvm.err.mustNotCome(dumps + 1, "a dump", DUMPED, time);
     }
 
-    /** Says a word until there are so many dumps. */
+    /** Sends a word until there are this many dumps. */
     private static void loadUntil(Jvm jvm, int count, String word) {
         Deadline deadline = Deadline.in(Jvm.LIMIT);
         while (dumps(jvm).size() < count) {

@@ -13,7 +13,7 @@ import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordingFile;
 import subject.Say;
 
-/** The work of {@link Mix} under the JDK's own sampling, which tells the method it has seen most. */
+/** The work of {@link Mix} under the JDK's own sampling, which names the method it has seen most. */
 public class Recorded {
     public static void main(String[] args) throws IOException {
         Path file = Files.createTempFile(Path.of("."), "mix", ".jfr");

@@ -36,7 +36,7 @@ final class Agent {
         try {
             int code = obey((options + ",answer=" + DumpOptions.fileName(answer)).getBytes(StandardCharsets.UTF_8));
             List<String> said = linesOf(answer);
-            String last = said.isEmpty() ? "the agent does not say why; its messages are on stderr" : said.get(said.size() - 1);
+            String last = said.isEmpty() ? "the agent gave no reason; its messages are on stderr" : said.get(said.size() - 1);
             if (code == BAD_OPTIONS) {
                 throw new IllegalArgumentException(last);
             }

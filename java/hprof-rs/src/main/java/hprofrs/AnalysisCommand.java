@@ -21,7 +21,7 @@ public final class AnalysisCommand {
 
     private AnalysisCommand() {}
 
-    /** What the command said. */
+    /** The command's output. */
     public static final class Answer {
         /** Its exit code: 0 if it answered. */
         public final int code;

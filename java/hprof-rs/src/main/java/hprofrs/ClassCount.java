@@ -53,7 +53,7 @@ public final class ClassCount {
         return instances;
     }
 
-    /** What they take in the heap, in bytes, as the JVM tells it. */
+    /** What they take in the heap, in bytes, by the JVM's own sizes. */
     public long getBytes() {
         return bytes;
     }

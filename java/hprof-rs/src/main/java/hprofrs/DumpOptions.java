@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
-/** How a dump is written, and what it tells. Immutable: each method returns a new value. */
+/** How a dump is written, and what it holds. Immutable: each method returns a new value. */
 public final class DumpOptions {
     /** What a dump has zeros or stars for. Each has all that the one before it has. */
     public enum Redaction {
@@ -28,7 +28,7 @@ public final class DumpOptions {
     }
 
     /**
-     * The agent's options that only say how a dump is written and what it tells, in the order of the alphabet. No other is
+     * The agent's options about how a dump is written and what it holds, in alphabetical order. No other is
      * taken, because who chooses options may be less trusted than the application: others name files, programs and peers.
      */
     private static final List<String> NAMES = Collections.unmodifiableList(Arrays.asList(
@@ -73,7 +73,7 @@ public final class DumpOptions {
     }
 
     /**
-     * Another of the agent's options that say how a dump is written and what it tells (docs/options.md): {@code depth},
+     * Another of the agent's options about how a dump is written and what it holds (docs/options.md): {@code depth},
      * {@code drop}, {@code gz}, {@code heap}, {@code hugepages}, {@code keep}, {@code lineno}, {@code maxpause}, {@code
      * minfree}, {@code primarrays}, {@code primfields}, {@code redact}, {@code stop}, {@code threads}, {@code timeout} and
      * {@code verbose}.
@@ -95,7 +95,7 @@ public final class DumpOptions {
         return text;
     }
 
-    /** A path as the agent's option takes it, with letters behind {@code %}. */
+    /** A path as the agent's option takes it, where letters follow {@code %}. */
     static String fileName(Path file) {
         return plainName(file).replace("%", "%%");
     }

@@ -14,7 +14,7 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * Writes heap dumps of this JVM, and says what is in its heap.
+ * Writes heap dumps of this JVM, and lists what is in its heap.
  *
  * <p>The application pauses for milliseconds, while the process is forked; the copy writes the file. Where the heap
  * cannot be forked, as with ZGC, the application is stopped for as long as HotSpot's own dump takes, unless {@link
@@ -31,7 +31,7 @@ public final class HeapDumper {
      * @param file the file, in a folder that exists
      * @return what was dumped, as a line of text
      * @throws FileAlreadyExistsException if the file exists
-     * @throws IOException if there is no dump; the message says why
+     * @throws IOException if there is no dump; the message has the reason
      */
     public static String dump(Path file) throws IOException {
         return dump(file, DumpOptions.none());
@@ -41,21 +41,21 @@ public final class HeapDumper {
      * Dumps all reachable objects to a new file.
      *
      * @param file the file, in a folder that exists
-     * @param options how the file is written, and what it tells
+     * @param options how the file is written, and what it holds
      * @return what was dumped, as a line of text
      * @throws FileAlreadyExistsException if the file exists
      * @throws IllegalArgumentException if an option is wrong
-     * @throws IOException if there is no dump; the message says why
+     * @throws IOException if there is no dump; the message has the reason
      */
     public static String dump(Path file, DumpOptions options) throws IOException {
         Path target = unused(file);
         List<String> lines = Agent.command("heap=dump,format=b,force=n,file=" + DumpOptions.fileName(target) + options.text()
-                // The answer is needed, whatever the options say.
+                // The answer is needed, whatever the options are.
                 + ",verbose=y");
         String said = lines.stream().filter(line -> line.startsWith("dumped ")).findFirst()
-                .orElse("the agent does not say which");
+                .orElse("the agent did not name it");
         if (!said.startsWith("dumped " + target + ":")) {
-            throw new IOException(target + " was made by somebody else meanwhile, so the dump has another name: " + said);
+            throw new IOException(target + " was made by another process meanwhile, so the dump has another name: " + said);
         }
         return said;
     }
@@ -64,23 +64,23 @@ public final class HeapDumper {
      * Counts the objects that something refers to, in a forked copy of the process. No dump is written.
      *
      * @return the classes, the largest first
-     * @throws IOException if the heap cannot be forked, as with ZGC; the message says why
+     * @throws IOException if the heap cannot be forked, as with ZGC; the message has the reason
      */
     public static List<ClassCount> histogram() throws IOException {
         return ClassCount.all(answerOf("heap=dump,top=0,do=histo=", "histo.jsonl"));
     }
 
     /**
-     * Says what keeps the memory: what {@code hprof leaks} tells of this heap. A forked copy sends the objects, without
+     * What keeps the memory: the answer of {@code hprof leaks} about this heap. A forked copy sends the objects, without
      * values, to the command in the jar, which runs in a process of its own and takes some 60 bytes for each of them.
      *
      * @return the answer, of several lines
-     * @throws IOException if the heap cannot be forked, as with ZGC, or the command cannot answer; the message says why
+     * @throws IOException if the heap cannot be forked, as with ZGC, or the command cannot answer; the message has the reason
      */
     public static String leaks() throws IOException {
         String command = DumpOptions.plainName(AnalysisCommand.file());
         String answer = answerOf("heap=dump,verbose=n,hprof=" + command + ",do=leaks=", "leaks.txt");
-        // The first line says when and why, for a file that has many of them.
+        // The first line has time and cause, for a file with many answers.
         return answer.substring(answer.indexOf('\n') + 1).trim();
     }
 
@@ -91,7 +91,7 @@ public final class HeapDumper {
      *
      * @param file the file, in a folder that exists
      * @throws FileAlreadyExistsException if the file exists
-     * @throws IOException if there is no report; the message says why
+     * @throws IOException if there is no report; the message has the reason
      */
     public static void sites(Path file) throws IOException {
         Path target = unused(file);
@@ -140,7 +140,7 @@ public final class HeapDumper {
         try {
             server.registerMBean(new HeapDumperBean(), new ObjectName(HeapDumperMXBean.NAME));
         } catch (InstanceAlreadyExistsException e) {
-            // Whoever was first registered the same.
+            // Another thread has registered the same.
         } catch (JMException e) {
             throw new IllegalStateException(e);
         }

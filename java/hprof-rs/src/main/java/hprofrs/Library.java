@@ -38,7 +38,7 @@ final class Library {
         return copy;
     }
 
-    /** @throws UnsatisfiedLinkError if there is no library for this JVM, or it cannot be loaded; the message says why */
+    /** @throws UnsatisfiedLinkError if there is no library for this JVM, or it cannot be loaded; the message has the reason */
     static void load() {
         String named = System.getProperty(FILE_PROPERTY);
         if (named != null) {

@@ -8,7 +8,7 @@ import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 
-/** What an order allocates: {@code java -jar benchmarks.jar -prof hprof} tells it for each benchmark. */
+/** What an order allocates: {@code java -jar benchmarks.jar -prof hprof} shows it for each benchmark. */
 @State(Scope.Thread)
 public class Orders {
     private int number;

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** In a JVM that was started with the agent, a message also says who allocated what leaks. */
+/** In a JVM that was started with the agent, a message also has the stack that allocated what leaks. */
 class AllocationTest {
     @AfterEach
     void forget() {

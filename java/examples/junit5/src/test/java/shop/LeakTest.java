@@ -10,7 +10,7 @@ import java.lang.ref.WeakReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What the heap retains is counted, and a message says who retains it. */
+/** Counts what the heap retains; a message has the path to it. */
 class LeakTest {
     @AfterEach
     void forget() {

@@ -33,7 +33,7 @@ class NoLeakTest {
         });
     }
 
-    /** Not found by Surefire, which looks for names with Test. */
+    /** Not found by Surefire, which searches for names with Test. */
     @NoLeak({Session.class, Shop.class})
     static class Leaky {
         @Test

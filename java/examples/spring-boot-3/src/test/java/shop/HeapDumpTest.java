@@ -23,7 +23,7 @@ import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.client.TestRestTemplate;
 import org.springframework.http.ResponseEntity;
 
-/** Without a setting, the dump is whole and tells no value. */
+/** Without a setting, the dump is whole and has no values. */
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT)
 class HeapDumpTest {
     @Autowired private TestRestTemplate http;

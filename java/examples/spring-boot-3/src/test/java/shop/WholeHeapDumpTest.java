@@ -10,7 +10,7 @@ import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.client.TestRestTemplate;
 import org.springframework.http.ResponseEntity;
 
-/** With {@code redact=none} it tells all. */
+/** With {@code redact=none} it has all values. */
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, properties = "hprofrs.heapdump.redact=none")
 class WholeHeapDumpTest {
     @Autowired private TestRestTemplate http;

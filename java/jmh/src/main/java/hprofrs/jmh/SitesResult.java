@@ -11,7 +11,7 @@ import org.openjdk.jmh.results.ResultRole;
 
 /** The allocation sites of one iteration or of several, as JMH prints them below a benchmark. */
 final class SitesResult extends Result<SitesResult> {
-    /** How many are printed unless an option says otherwise. */
+    /** Number of rows printed without an option. */
     static final int TOP = 10;
 
     private static final long serialVersionUID = 1;

@@ -9,7 +9,7 @@ public final class HeapAssert {
     }
 
     /**
-     * Looks for the instances of exactly this class, not of its subclasses, that a root reaches without weak, soft or
+     * Counts the instances of exactly this class, not of its subclasses, that a root reaches without weak, soft or
      * phantom references. Local variables of running methods are roots, too, and so are the fields of the test.
      */
     public InstancesAssert retains(Class<?> type) {

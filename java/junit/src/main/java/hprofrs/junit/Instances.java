@@ -35,7 +35,7 @@ final class Instances {
         return instances;
     }
 
-    /** Whether the command says that there is no such class, or no object of it. */
+    /** Whether the command found no such class, or no object of it. */
     private static boolean isAbsent(String errors) {
         return errors.contains("no class is called ") || errors.contains("the dump has no object of ");
     }

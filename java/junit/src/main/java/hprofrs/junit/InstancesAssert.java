@@ -9,7 +9,7 @@ public final class InstancesAssert {
     }
 
     /**
-     * There are exactly so many.
+     * Checks that there are exactly this many.
      *
      * @throws AssertionError if there are more or fewer; the message has the paths to some of them
      */

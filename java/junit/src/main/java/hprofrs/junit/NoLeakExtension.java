@@ -24,7 +24,7 @@ final class NoLeakExtension implements BeforeEachCallback, AfterEachCallback {
 
     @Override
     public void afterEach(ExtensionContext test) {
-        // What a failed test holds says nothing.
+        // What a failed test holds is no leak.
         if (test.getExecutionException().isPresent()) {
             return;
         }
