@@ -292,7 +292,7 @@ impl DumpFile {
         // If stderr is closed, the exit code still reports it.
         let _ = writeln!(
             io::stderr(),
-            "hprof: {name}: {places}; what they hide is not counted. hprof check lists them"
+            "hprof: {name}: {places}; their content is not counted. hprof check lists them"
         );
         Verdict::Faulty
     }

@@ -200,7 +200,7 @@ fn print_facts(facts: &JvmFacts, to: &mut dyn Write) -> io::Result<()> {
     if facts.is_empty() {
         return Ok(());
     }
-    writeln!(to, "\nthe JVM, as the dump tells")?;
+    writeln!(to, "\nthe JVM, from the dump")?;
     for (name, word) in facts.all_words() {
         writeln!(to, "  {:18} {}", plain(&name), plain(&shown(&word)))?;
     }

@@ -200,7 +200,7 @@ impl Listing<'_> {
         match self.source {
             SiteSource::Sites if self.found.dumped.is_some() => writeln!(
                 to,
-                "As the profiler counted; the heap dump in this file tells of sites too: --from dump"
+                "As the profiler counted; the heap dump in this file has sites, too: --from dump"
             )?,
             SiteSource::Sites => writeln!(to, "As the profiler counted")?,
             SiteSource::Dump => writeln!(

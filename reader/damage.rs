@@ -62,7 +62,7 @@ impl fmt::Display for DamageKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Truncated => write!(f, "the file ends inside a record"),
-            Self::TrailingBytes => write!(f, "bytes behind HEAP DUMP END that are no record"),
+            Self::TrailingBytes => write!(f, "bytes after HEAP DUMP END that are no record"),
             Self::UnknownRecord { tag, length } => {
                 write!(
                     f,
@@ -79,7 +79,7 @@ impl fmt::Display for DamageKind {
             Self::RecordTooLong { tag, extra_bytes } => {
                 write!(
                     f,
-                    "{} with {extra_bytes} bytes behind its last field",
+                    "{} with {extra_bytes} bytes after its last field",
                     name(tag)
                 )
             }
@@ -102,7 +102,7 @@ impl fmt::Display for DamageKind {
             Self::HeapLengthZero => {
                 write!(
                     f,
-                    "the heap dump record says length 0, yet sub-records follow"
+                    "the heap dump record has length 0, yet sub-records follow"
                 )
             }
         }

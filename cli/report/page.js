@@ -86,7 +86,7 @@ document.getElementById("facts").textContent = [
   data.made && "dumped " + data.made,
   inUnits(total) + " in " + counted(data.objects, "reachable object"),
   data.unreachable > 0 && counted(data.unreachable, "more object") + " not reachable, not shown",
-  data.damaged > 0 && "damaged: " + counted(data.damaged, "place") + " could not be read; what they hide is missing",
+  data.damaged > 0 && "damaged: " + counted(data.damaged, "place") + " could not be read, and their content is missing",
 ].filter(Boolean).join(" \u00b7 ");
 
 // --- Suspects
@@ -596,7 +596,7 @@ if (data.stacks) {
     chart.element, keysNote());
 } else {
   body("allocated").append(element("p", "note",
-    "The dump does not say which line allocated its objects. Record that with the agent\u2019s option heap=all or heap=sites."));
+    "The dump has no stacks of allocations. Record them with the agent\u2019s option heap=all or heap=sites."));
 }
 
 // --- Tables
@@ -701,7 +701,7 @@ document.querySelector("footer").textContent = "hprof " + data.version + ". Size
   + (data.sizes.told ? "as the JVM lays out its objects" : "computed by Eclipse MAT\u2019s rules, references of " + data.sizes.reference + " bytes")
   + ". References: " + (data.rule === "all" ? "all count, weak and soft ones too" : "weak, soft, phantom and finalizer references do not count")
   + ". Units are powers of 1,000. "
-  + (data.view ? "The page asks nobody but this command, on this machine." : "This page loads nothing and holds no values of the heap but names of classes, fields and threads.");
+  + (data.view ? "The page loads nothing but answers of this command, on this machine." : "This page loads nothing and holds no values of the heap but names of classes, fields and threads.");
 /** For the page of a server. */
 if (data.view) globalThis.page = { data, element, button, grouped, inUnits, share, counted, short, idMark, classMark, barCell };
 })();

@@ -111,7 +111,7 @@ fn strictness_and_number_of_faults_can_be_chosen() {
     let file = files.write("a.hprof", &broken.bytes());
     let strict = hprof(&["check", "--strict", "--top", "2"], &file);
     assert_eq!(strict.status.code(), Some(1));
-    let places = |output: &Output| stdout(output).matches("ROOT STICKY CLASS behind").count();
+    let places = |output: &Output| stdout(output).matches("ROOT STICKY CLASS after").count();
     assert_eq!(places(&strict), 2);
     for option in ["--top=0", "--most=9", "--lenient"] {
         let output = hprof(&["check", option], &file);

@@ -45,7 +45,7 @@ const inspector = element("div", "side");
 inspector.tabIndex = -1;
 section.append(element("h2", "", "Objects"),
   element("p", "note", "Search, open the tree of what keeps what alive, or click an id anywhere on this page. The address of the page names the object, so that the back button works."
-    + (data.view.values ? (data.view.strings ? "" : " Strings and values of arrays are hidden: hprof view --strings shows them.") : " A running JVM tells no values: hprof dump writes a file that has them.")),
+    + (data.view.values ? (data.view.strings ? "" : " Strings and values of arrays are hidden: hprof view --strings shows them.") : " A running JVM sends no values: hprof dump writes a file that has them.")),
   element("div", "tools", search), found, element("div", "sides", tree, inspector));
 document.querySelector("main").insertBefore(section, document.getElementById("map"));
 const nav = document.querySelector("nav");
@@ -135,7 +135,7 @@ const listOf = (title, { objects, left_out: left }, more) => {
     left > 0 ? button("Show more of them", more) : null].filter(Boolean);
 };
 const pairs = (rows) => element("dl", "facts", ...rows.flatMap(([name, ...value]) => [element("dt", "", name), element("dd", "", ...value)]));
-const valueOf = (field) => "object" in field ? objectMark(field.object) : [field.value === null ? "not told" : field.value];
+const valueOf = (field) => "object" in field ? objectMark(field.object) : [field.value === null ? "no value" : field.value];
 const contentsOf = (contents, more) => {
   if (!contents) return [];
   if (contents.fields) {

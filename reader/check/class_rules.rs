@@ -62,7 +62,7 @@ impl ClassRules {
         if heap_begun {
             faults.add(Rule::LoadClassLate, offset, || {
                 format!(
-                    "LOAD CLASS of class {:#x} behind the beginning of the heap",
+                    "LOAD CLASS of class {:#x} after the beginning of the heap",
                     load.class
                 )
             });

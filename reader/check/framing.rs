@@ -49,7 +49,7 @@ impl Framing {
     pub(super) fn new(header: &Header, faults: &mut Faults) -> Self {
         if header.version == Version::V1_0_3 {
             faults.add(Rule::AndroidVersion, 0, || {
-                "the header says 1.0.3".to_owned()
+                "the header has version 1.0.3".to_owned()
             });
         }
         Self {
@@ -124,10 +124,7 @@ impl Framing {
                 format!("a segment follows at {offset:#x}, and no other end")
             }),
             Run::Open if !incomplete => faults.add(Rule::NoHeapEnd, 0, || {
-                format!(
-                    "{} segments and no HEAP DUMP END behind them",
-                    self.segments
-                )
+                format!("{} segments and no HEAP DUMP END after them", self.segments)
             }),
             _ => {}
         }
@@ -156,12 +153,12 @@ impl Framing {
     fn segment(&mut self, head: &RecordHead, faults: &mut Faults) {
         if self.segments == 0 && self.version == Version::V1_0_1 {
             faults.add(Rule::SegmentVersion, head.offset, || {
-                "the header says 1.0.1, whose readers know HEAP DUMP only".to_owned()
+                "the header has version 1.0.1, whose readers know HEAP DUMP only".to_owned()
             });
         }
         if self.segments == 0 && self.heap_dumps > 0 {
             faults.add(Rule::MixedDumpKinds, head.offset, || {
-                "HEAP DUMP SEGMENT behind a HEAP DUMP".to_owned()
+                "HEAP DUMP SEGMENT after a HEAP DUMP".to_owned()
             });
         }
         self.segments += 1;
@@ -179,7 +176,7 @@ impl Framing {
     fn heap_dump(&mut self, head: &RecordHead, faults: &mut Faults) {
         if self.segments > 0 {
             faults.add(Rule::MixedDumpKinds, head.offset, || {
-                "HEAP DUMP behind a HEAP DUMP SEGMENT".to_owned()
+                "HEAP DUMP after a HEAP DUMP SEGMENT".to_owned()
             });
         }
         if self.heap_dumps > 0 {
@@ -199,7 +196,7 @@ impl Framing {
         match self.run {
             Run::Open => {}
             Run::Again { offset, .. } => faults.add(Rule::SeveralDumps, offset, || {
-                "segments behind HEAP DUMP END, with an end of their own".to_owned()
+                "segments after HEAP DUMP END, with an end of their own".to_owned()
             }),
             Run::NotBegun => faults.add(Rule::HeapEndMisplaced, head.offset, || {
                 "HEAP DUMP END without a segment before it".to_owned()

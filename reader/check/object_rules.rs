@@ -22,9 +22,7 @@ impl ObjectRules {
         self.root_seen = true;
         let name = root.kind.name();
         if self.object_seen {
-            faults.add(Rule::RootLate, offset, || {
-                format!("{name} behind an object")
-            });
+            faults.add(Rule::RootLate, offset, || format!("{name} after an object"));
         }
         if root.object == 0 {
             faults.add(Rule::RootZero, offset, || format!("{name} of object 0"));
@@ -48,7 +46,7 @@ impl ObjectRules {
                 "a root"
             };
             faults.add(Rule::ClassDumpLate, offset, || {
-                format!("class {id:#x} behind {before}")
+                format!("class {id:#x} after {before}")
             });
         }
         // A duplicate class has its own rule.

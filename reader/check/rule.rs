@@ -80,11 +80,11 @@ rules! {
     TrailingBytes, "trailing-bytes", Nobody, "Behind HEAP DUMP END stand bytes that are no record.";
     UnknownRecord, "unknown-record", Nobody, "A record's tag is not in the format text; most readers refuse the file.";
     RecordTooShort, "record-too-short", Nobody, "A record's length is smaller than its fields need.";
-    RecordTooLong, "record-too-long", Nobody, "Bytes are left in a record behind its last field.";
+    RecordTooLong, "record-too-long", Nobody, "Bytes are left in a record after its last field.";
     UnknownHeapRecord, "unknown-heap-record", Nobody, "A sub-record's tag is not in the format text; every reader refuses the file.";
     UnknownType, "unknown-type", Nobody, "A basic type's number is unknown or not allowed in its place.";
     HeapRecordCut, "heap-record-cut", Nobody, "A sub-record runs over the end of its heap dump record.";
-    HeapLengthZero, "heap-length-zero", Nobody, "A heap dump record says length 0, yet sub-records follow.";
+    HeapLengthZero, "heap-length-zero", Nobody, "A heap dump record has length 0, yet sub-records follow.";
     // The sequence of records.
     AndroidVersion, "android-version", Android, "Version 1.0.3 is Android's; MAT and others refuse it.";
     AndroidRecord, "android-record", Android, "A sub-record that only Android writes; MAT and others refuse it.";
@@ -93,7 +93,7 @@ rules! {
     StacksAlone, "stacks-alone", Many, "Frames and traces, and nothing that refers to them.";
     NoHeapEnd, "no-heap-end", Nobody, "Segments without a HEAP DUMP END; VisualVM refuses the file.";
     HeapEndLength, "heap-end-length", Nobody, "HEAP DUMP END has a body.";
-    HeapEndMisplaced, "heap-end-misplaced", Nobody, "HEAP DUMP END without segments before it, or not behind the last of them.";
+    HeapEndMisplaced, "heap-end-misplaced", Nobody, "HEAP DUMP END without segments before it, or not after the last of them.";
     EmptySegment, "empty-segment", Nobody, "A heap dump record without sub-records; VisualVM refuses the file.";
     HugeSegment, "huge-segment", Jdk, "A heap dump record of 2 GiB or more; some readers take its length as negative.";
     SegmentVersion, "segment-version", Nobody, "HEAP DUMP SEGMENT in a file of version 1.0.1.";
@@ -114,7 +114,7 @@ rules! {
     DuplicateLoadClass, "duplicate-load-class", HotSpot, "Two LOAD CLASS for one class.";
     DuplicateClassSerial, "duplicate-class-serial", Nobody, "Two classes with one serial.";
     ClassSerialGap, "class-serial-gap", Jdk, "Class serials are not 1, 2, 3 and so on.";
-    LoadClassLate, "load-class-late", Nobody, "LOAD CLASS behind the beginning of the heap, or behind a frame that names the class.";
+    LoadClassLate, "load-class-late", Nobody, "LOAD CLASS after the beginning of the heap, or after a frame that names the class.";
     ClassSerialMissing, "class-serial-missing", JdkAgent, "A class serial that no LOAD CLASS defines.";
     ClassNotLoaded, "class-not-loaded", Nobody, "CLASS DUMP without LOAD CLASS: the class has no name.";
     DuplicateClass, "duplicate-class", Nobody, "Two CLASS DUMP for one class.";
@@ -122,8 +122,8 @@ rules! {
     ArrayClassMissing, "array-class-missing", Nobody, "An array of references whose class has no CLASS DUMP.";
     PrimitiveClassMissing, "primitive-class-missing", Nobody, "One of the eight primitive array classes is missing.";
     DuplicatePrimitiveClass, "duplicate-primitive-class", Nobody, "Two classes with the name of one primitive array.";
-    CoreClassMissing, "core-class-missing", Nobody, "A class that readers look up by name is missing.";
-    DottedName, "dotted-name", JdkAgent, "Class names with dots; VisualVM and Shark look for java/lang/Object.";
+    CoreClassMissing, "core-class-missing", Nobody, "A class that readers need by name is missing.";
+    DottedName, "dotted-name", JdkAgent, "Class names with dots; VisualVM and Shark search for java/lang/Object.";
     SuperMissing, "super-missing", Nobody, "The super class has no CLASS DUMP.";
     SuperZero, "super-zero", JdkAgent, "A class other than java.lang.Object without a super class.";
     SuperCycle, "super-cycle", Nobody, "A class is its own super class.";
@@ -165,9 +165,9 @@ rules! {
     RootUnknown, "root-unknown", JdkAgent, "ROOT UNKNOWN; JOL refuses the file.";
     RootZero, "root-zero", JdkAgent, "A root of object 0.";
     RootDangling, "root-dangling", Jdk, "A root of an object that is not in the file.";
-    RootLate, "root-late", HotSpot, "A root behind an object; the order is classes, roots, objects.";
+    RootLate, "root-late", HotSpot, "A root after an object; the order is classes, roots, objects.";
     // Objects.
-    ClassDumpLate, "class-dump-late", JdkAgent, "CLASS DUMP behind a root or an object.";
+    ClassDumpLate, "class-dump-late", JdkAgent, "CLASS DUMP after a root or an object.";
     ObjectIdZero, "object-id-zero", Nobody, "An object with id 0, which means null.";
     DuplicateObject, "duplicate-object", Nobody, "Two objects with one id.";
     ClassMirrorInstance, "class-mirror-instance", NativeImage, "INSTANCE DUMP of an object that CLASS DUMP describes.";
