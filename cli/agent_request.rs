@@ -39,7 +39,7 @@ impl<'j> AgentRequest<'j> {
         mut options: String,
     ) -> Result<Self, Failure> {
         let library = Library::find(jvm, agent)?;
-        let file = jvm.answer_file();
+        let file = AnswerFile::new(jvm);
         if let Some(file) = &file {
             options += &format!(",answer={}", file.path());
         }

@@ -128,9 +128,9 @@ impl Incoming {
             bar.tick();
             !self.refused.load(Ordering::Relaxed)
         };
-        let first = jvm.load_while(library, options, waiting);
+        let first = jvm.load(library, options, waiting);
         let answer = first.and_then(|first| match said {
-            Some(said) => jvm.last_word(first, said, waiting),
+            Some(said) => said.last_word(jvm, first, waiting),
             None => Ok(first),
         });
         bar.finish_and_clear();

@@ -2,10 +2,13 @@
 //! own obeys, the code.
 
 use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::thread::sleep;
 
 use format::answer::{is_for_programs, Outcome, ENDED_WITH, UNDER_WAY};
 
-use crate::attach::one_line;
+use crate::attach::{one_line, Answer, Jvm, LOOK};
+use crate::ended::{Ended, INTERRUPTED};
 use crate::made_file::MadeFile;
 
 /// Most bytes read of it.
@@ -20,9 +23,14 @@ const LAST_BYTES: u64 = 32;
 pub(crate) struct AnswerFile(MadeFile);
 
 impl AnswerFile {
-    /// The answer comes to this file.
-    pub(crate) fn new(made: MadeFile) -> Self {
-        Self(made)
+    /// A new one for this JVM. `None` if it cannot be created; then the messages only go to the
+    /// JVM's stderr.
+    pub(crate) fn new(jvm: &Jvm) -> Option<Self> {
+        let folder = jvm.root().folder(Path::new("/tmp")).ok()?;
+        let name = format!(".hprof_answer.{}.{}", jvm.own_pid(), std::process::id());
+        let made = MadeFile::new(&folder, &name, jvm.owner()).ok()?;
+        made.name()?;
+        Some(Self(made))
     }
 
     /// Its path as the JVM sees it.
@@ -30,13 +38,45 @@ impl AnswerFile {
         format!("/tmp/{}", self.0.name().unwrap_or_default())
     }
 
-    /// Whether the agent goes on after the JVM's answer.
-    pub(crate) fn is_under_way(&self) -> bool {
-        self.text(0).lines().any(|line| line == UNDER_WAY)
+    /// The agent's final answer, if a thread of its own obeys; waits for it as long as `waiting`
+    /// returns true.
+    pub(crate) fn last_word(
+        &self,
+        jvm: &Jvm,
+        first: Answer,
+        mut waiting: impl FnMut() -> bool,
+    ) -> Result<Answer, String> {
+        let goes_on = || self.text(0).lines().any(|line| line == UNDER_WAY);
+        if first.returned != Some(0) || !goes_on() {
+            return Ok(first);
+        }
+        let (pid, ended) = (jvm.pid(), Ended::new());
+        loop {
+            // Before the file is read: it has all that a JVM wrote that has ended.
+            let has_ended = jvm.process().has_ended();
+            if let Some(code) = self.code() {
+                return Ok(Answer {
+                    returned: Some(code),
+                    ..first
+                });
+            }
+            if ended.is_set() {
+                return Err(INTERRUPTED.to_owned());
+            }
+            if has_ended {
+                return Err(format!("the JVM {pid} has ended before it had sent all"));
+            }
+            if !waiting() {
+                return Err(format!(
+                    "the command cannot receive what the JVM {pid} sends"
+                ));
+            }
+            sleep(LOOK);
+        }
     }
 
     /// The agent's answer; `None` as long as it goes on.
-    pub(crate) fn code(&self) -> Option<i32> {
+    fn code(&self) -> Option<i32> {
         let bytes = self.0.file()?.metadata().ok()?.len();
         code(&self.text(bytes.saturating_sub(LAST_BYTES)))
     }

@@ -14,9 +14,8 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{fstat, openat, statat, AtFlags, FileType, Mode, OFlags};
 use rustix::net::sockopt::socket_peercred;
-use rustix::process::{Pid, Signal};
+use rustix::process::Signal;
 
-use crate::answer_file::AnswerFile;
 use crate::attach_switch::is_closed;
 use crate::c_library::CLibrary;
 use crate::ended::{Ended, INTERRUPTED};
@@ -29,7 +28,7 @@ use crate::reach::{memory_bytes, owner, value, Reach};
 /// How long a JVM may take to start listening, which it does at its next safepoint.
 const LISTEN_LIMIT: Duration = Duration::from_secs(30);
 /// Time between two checks.
-const LOOK: Duration = Duration::from_millis(20);
+pub(crate) const LOOK: Duration = Duration::from_millis(20);
 /// Most bytes read of an answer.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
 /// SIGQUIT in the masks of `/proc/PID/status`.
@@ -113,8 +112,8 @@ impl Jvm {
     }
 
     /// Its process.
-    pub(crate) fn process(&self) -> Pid {
-        self.process.pid()
+    pub(crate) fn process(&self) -> &Process {
+        &self.process
     }
 
     /// Its user and group.
@@ -130,11 +129,6 @@ impl Jvm {
     /// Its root folder.
     pub(crate) fn root(&self) -> &Inside {
         &self.root
-    }
-
-    /// Creates a file that the JVM's user owns, in one of the JVM's folders.
-    pub(crate) fn make(&self, folder: &OwnedFd, name: &str) -> rustix::io::Result<MadeFile> {
-        MadeFile::new(folder, name, self.owner)
     }
 
     /// How much memory it has; 0 if it has ended.
@@ -155,23 +149,10 @@ impl Jvm {
     }
 
     /// Makes the JVM load this library and run it with these options; calls `waiting` several times
-    /// a second meanwhile.
+    /// a second meanwhile, and gives up when it returns false.
     ///
     /// The errors are sentences: the JVM does not listen, or closes the connection.
     pub(crate) fn load(
-        &self,
-        library: &Path,
-        options: &str,
-        mut waiting: impl FnMut(),
-    ) -> Result<Answer, String> {
-        self.load_while(library, options, || {
-            waiting();
-            true
-        })
-    }
-
-    /// As [`Jvm::load`], but waits for an answer only as long as `waiting` returns true.
-    pub(crate) fn load_while(
         &self,
         library: &Path,
         options: &str,
@@ -180,24 +161,12 @@ impl Jvm {
         let library = library.to_string_lossy();
         // `true` means that the path is absolute.
         let words: [&[u8]; 4] = [b"load", library.as_bytes(), b"true", options.as_bytes()];
-        self.ask_while(words, waiting).map(|text| answer(&text))
+        self.ask(words, waiting).map(|text| answer(&text))
     }
 
     /// Sends the JVM a command of the attach protocol with its three arguments, and returns the
     /// answer, whose first line is a number. Otherwise as [`load`](Self::load).
     pub(crate) fn ask(
-        &self,
-        words: [&[u8]; 4],
-        mut waiting: impl FnMut(),
-    ) -> Result<String, String> {
-        self.ask_while(words, || {
-            waiting();
-            true
-        })
-    }
-
-    /// As [`Jvm::ask`], but waits for an answer only as long as `waiting` returns true.
-    fn ask_while(
         &self,
         words: [&[u8]; 4],
         waiting: impl FnMut() -> bool,
@@ -226,51 +195,6 @@ impl Jvm {
             return Err(hung_up);
         }
         Ok(text)
-    }
-
-    /// A file for the agent's messages. `None` if it cannot be created; then they only go to the
-    /// JVM's stderr.
-    pub(crate) fn answer_file(&self) -> Option<AnswerFile> {
-        let folder = self.root.folder(Path::new("/tmp")).ok()?;
-        let name = format!(".hprof_answer.{}.{}", self.own_pid, std::process::id());
-        let made = MadeFile::new(&folder, &name, self.owner).ok()?;
-        made.name()?;
-        Some(AnswerFile::new(made))
-    }
-
-    /// The agent's final answer, if a thread of its own obeys. Otherwise like [`Jvm::load_while`].
-    pub(crate) fn last_word(
-        &self,
-        first: Answer,
-        said: &AnswerFile,
-        mut waiting: impl FnMut() -> bool,
-    ) -> Result<Answer, String> {
-        if first.returned != Some(0) || !said.is_under_way() {
-            return Ok(first);
-        }
-        let (pid, ended) = (self.pid(), Ended::new());
-        loop {
-            // Before the file is read: it has all that a JVM wrote that has ended.
-            let has_ended = self.process.has_ended();
-            if let Some(code) = said.code() {
-                return Ok(Answer {
-                    returned: Some(code),
-                    ..first
-                });
-            }
-            if ended.is_set() {
-                return Err(INTERRUPTED.to_owned());
-            }
-            if has_ended {
-                return Err(format!("the JVM {pid} has ended before it had sent all"));
-            }
-            if !waiting() {
-                return Err(format!(
-                    "the command cannot receive what the JVM {pid} sends"
-                ));
-            }
-            sleep(LOOK);
-        }
     }
 
     fn connect(&self, ended: &Ended) -> Result<UnixStream, String> {

@@ -10,9 +10,9 @@ use clap::ValueEnum;
 use crate::answer::diff::{DiffAnswer, Sums};
 use crate::heap_file::{GraphArguments, Loaded, Rule, SizesOf};
 use crate::json;
-use crate::live::process_named;
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
+use crate::process::process_named;
 
 /// Lists what grew between two dumps: places in the dominator tree, and classes or allocation sites
 ///

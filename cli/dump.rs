@@ -162,11 +162,13 @@ impl Waiting {
         }
     }
 
-    fn look(&self, jvm: &Jvm) {
+    /// Always true: the dump is waited for.
+    fn look(&self, jvm: &Jvm) -> bool {
         let bytes = jvm.root().bytes(&self.part).unwrap_or(0);
         self.bar
             .set_message(format!("{} written", HumanBytes(bytes)));
         self.bar.tick();
+        true
     }
 
     fn done(&self) {

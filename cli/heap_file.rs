@@ -6,9 +6,10 @@ use clap::ValueEnum;
 use graph::{GraphError, Heap, Input, Options, References, Retained};
 
 use crate::dump_file::DumpFile;
-use crate::live::{graph_of, process_named};
+use crate::live::graph_of;
 use crate::memory_watch;
 use crate::outcome::{Failure, Verdict};
+use crate::process::process_named;
 
 /// The arguments that all graph commands have.
 #[derive(Debug, clap::Args)]

@@ -11,8 +11,8 @@ use crate::answer::histo::{of_heap, HistoAnswer};
 use crate::dump_file::DumpFile;
 use crate::heap_file::{heap, opened_jvm, SizesOf};
 use crate::json;
-use crate::live::process_named;
 use crate::outcome::{Failure, Verdict};
+use crate::process::process_named;
 
 /// Lists the classes of a dump with the number and size of their objects, largest first
 ///

@@ -25,7 +25,11 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// Makes HotSpot write the dump, which stops the application meanwhile.
 ///
 /// The file gets its name when it is whole, and replaces none.
-pub(crate) fn make(jvm: &Jvm, place: &DumpPlace, waiting: impl FnMut()) -> Result<(), Failure> {
+pub(crate) fn make(
+    jvm: &Jvm,
+    place: &DumpPlace,
+    waiting: impl FnMut() -> bool,
+) -> Result<(), Failure> {
     let is_packed = place
         .path()
         .extension()
@@ -63,7 +67,7 @@ pub(crate) fn make(jvm: &Jvm, place: &DumpPlace, waiting: impl FnMut()) -> Resul
 
 /// Whether HotSpot's own dumper compresses, from 17 on.
 fn packs(jvm: &Jvm) -> Result<bool, Failure> {
-    let help = jvm.ask([b"jcmd", b"help GC.heap_dump", b"", b""], || {});
+    let help = jvm.ask([b"jcmd", b"help GC.heap_dump", b"", b""], || true);
     Ok(help.map_err(Failure::Input)?.contains("-gz"))
 }
 

@@ -19,8 +19,9 @@ use crate::answer::leaks::LeaksAnswer;
 use crate::answer::top::{By, TopAnswer};
 use crate::date::date;
 use crate::dump_file::STDIN;
-use crate::heap_file::{GraphArguments, Loaded};
+use crate::heap_file::{with_loaded, GraphArguments, Loaded};
 use crate::leftover::Leftover;
+use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
 
 /// Smaller dumps are read as fast as anybody asks.
@@ -60,7 +61,7 @@ pub(crate) struct Index {
 impl Index {
     /// The index of the dump; without answers if there is none, or not of the dump as it is now.
     /// `None` for anything but a file of some size.
-    pub(crate) fn of(arguments: &GraphArguments) -> Option<Self> {
+    fn of(arguments: &GraphArguments) -> Option<Self> {
         if arguments.file.as_os_str() == STDIN {
             return None;
         }
@@ -87,7 +88,7 @@ impl Index {
     /// Keeps the answers to what is often asked, beside the dump. What cannot be kept is left out
     /// in silence: the folder may be read-only, or the dump another one by now. `leaks` is the
     /// answer to that question, if it is known already.
-    pub(crate) fn keep(
+    fn keep(
         mut self,
         loaded: &Loaded<'_>,
         arguments: &GraphArguments,
@@ -104,7 +105,7 @@ impl Index {
     }
 
     /// Tells that an answer comes from here and not from the dump.
-    pub(crate) fn tell(&self) {
+    fn tell(&self) {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let (name, date) = (plain(&name), date(self.made_millis));
         // If stderr is closed, nothing can be reported.
@@ -180,6 +181,34 @@ impl Index {
         written.map_err(|fault| fault.error)?;
         Ok(())
     }
+}
+
+/// Prints an answer: the index's where it is wanted and has one by `kept`, else that of the dump by
+/// `read`, after which the index keeps what is often asked. `read` returns the answer to `leaks` if
+/// that was its question.
+pub(crate) fn answered<A>(
+    graph: &GraphArguments,
+    is_wanted: bool,
+    kept: impl FnOnce(&Index) -> Option<A>,
+    print: impl FnOnce(&A) -> io::Result<()>,
+    read: impl FnOnce(&Loaded<'_>) -> Result<Option<LeaksAnswer>, Failure>,
+) -> Result<Verdict, Failure> {
+    let index = is_wanted.then(|| Index::of(graph)).flatten();
+    if let Some(index) = &index {
+        if let Some(answer) = kept(index) {
+            index.tell();
+            print(&answer)?;
+            return Ok(Verdict::Sound);
+        }
+    }
+    with_loaded(graph, 2, |loaded| {
+        loaded.file.done();
+        let leaks = read(loaded)?;
+        if let Some(index) = index {
+            index.keep(loaded, graph, leaks.as_ref());
+        }
+        Ok(())
+    })
 }
 
 /// `None` if the dump cannot be read again.

@@ -5,8 +5,8 @@ use std::io::{self, BufWriter, Write};
 use graph::THRESHOLD_PERCENT;
 
 use crate::answer::leaks::LeaksAnswer;
-use crate::heap_file::{failure, with_loaded, GraphArguments};
-use crate::index::{Index, LEAKS};
+use crate::heap_file::{failure, GraphArguments};
+use crate::index::{self, Index, LEAKS};
 use crate::json;
 use crate::outcome::{Failure, Verdict};
 
@@ -51,24 +51,16 @@ impl Arguments {
 
 /// Reads the file and prints the suspects.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    let is_indexed = !arguments.no_index && arguments.threshold == THRESHOLD_PERCENT;
-    let index = is_indexed.then(|| Index::of(&arguments.graph)).flatten();
-    if let Some((answer, index)) = index
-        .as_ref()
-        .and_then(|index| Some((arguments.kept(index)?, index)))
-    {
-        index.tell();
-        arguments.print(&answer, None)?;
-        return Ok(Verdict::Sound);
-    }
-    with_loaded(&arguments.graph, 2, |loaded| {
-        loaded.file.done();
-        let answer = LeaksAnswer::of(loaded, arguments.threshold)
-            .map_err(|fault| failure(&loaded.file, &fault))?;
-        arguments.print(&answer, loaded.file.pause_millis())?;
-        if let Some(index) = index {
-            index.keep(loaded, &arguments.graph, Some(&answer));
-        }
-        Ok(())
-    })
+    index::answered(
+        &arguments.graph,
+        !arguments.no_index && arguments.threshold == THRESHOLD_PERCENT,
+        |index| arguments.kept(index),
+        |answer| arguments.print(answer, None),
+        |loaded| {
+            let answer = LeaksAnswer::of(loaded, arguments.threshold)
+                .map_err(|fault| failure(&loaded.file, &fault))?;
+            arguments.print(&answer, loaded.file.pause_millis())?;
+            Ok(Some(answer))
+        },
+    )
 }

@@ -145,7 +145,7 @@ fn copy(jvm: &Jvm, folder: &OwnedFd, path: &Path, bytes: &[u8]) -> Result<Librar
     let name = name(jvm.own_pid(), bytes);
     // Written under a unique name and renamed, so that it is complete even if two commands copy it.
     let part = format!("{name}.{}", std::process::id());
-    let made = jvm.make(folder, &part).and_then(|mut made| {
+    let made = MadeFile::new(folder, &part, jvm.owner()).and_then(|mut made| {
         if let Some(mut file) = made.file() {
             file.write_all(bytes).map_err(|error| {
                 rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO)

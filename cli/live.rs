@@ -16,12 +16,6 @@ use crate::attach::Jvm;
 use crate::memory_watch;
 use crate::outcome::Failure;
 
-/// The process that a file's name means: a number that no file has.
-pub(crate) fn process_named(file: &Path) -> Option<i32> {
-    let pid = file.to_str()?.parse().ok().filter(|pid| *pid > 0)?;
-    (!file.exists()).then_some(pid)
-}
-
 /// Makes the JVM of this process send its objects, and keeps them in memory: a file without a place
 /// on a disk, and how many milliseconds the application paused, if the agent has reported it.
 ///
@@ -44,7 +38,13 @@ pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u
         let taking = scope.spawn(|| {
             let memory_bytes = || jvm.memory_bytes();
             let limit = Limit::new(&memory_bytes);
-            let taken = take(&incoming, place.listener(), jvm.process(), &mut sent, limit);
+            let taken = take(
+                &incoming,
+                place.listener(),
+                jvm.process().pid(),
+                &mut sent,
+                limit,
+            );
             if taken.is_err() {
                 incoming.refuse();
             }
@@ -169,18 +169,6 @@ mod tests {
     use crate::agent_stream::tests::sent;
     use crate::agent_stream::END;
     use std::io::Read;
-
-    #[test]
-    fn a_number_is_a_process_unless_a_file_has_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("4711");
-        assert_eq!(process_named(Path::new("4711")), Some(4711));
-        for name in ["0", "-3", "4711.hprof", "-", ""] {
-            assert_eq!(process_named(Path::new(name)), None);
-        }
-        std::fs::write(&file, b"").unwrap();
-        assert_eq!(process_named(&file), None);
-    }
 
     /// The kept bytes of these connections, one after the other.
     fn kept(tries: &[&[u8]]) -> Option<Vec<u8>> {

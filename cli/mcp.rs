@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use crate::attach::Jvm;
 use crate::dump_file::DumpFile;
 use crate::heap_file::GraphArguments;
-use crate::live::process_named;
 use crate::outcome::{Failure, Verdict};
+use crate::process::process_named;
 
 use tools::HeapTools;
 

@@ -84,12 +84,30 @@ fn is_over(stat: &str) -> bool {
     is_dead && threads.unwrap_or(0_u32) <= 1
 }
 
+/// The process that a file's name means: a number that no file has.
+pub(crate) fn process_named(file: &Path) -> Option<i32> {
+    let pid = file.to_str()?.parse().ok().filter(|pid| *pid > 0)?;
+    (!file.exists()).then_some(pid)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use std::os::unix::process::ExitStatusExt;
     use std::process::Command;
+
+    #[test]
+    fn a_number_is_a_process_unless_a_file_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("4711");
+        assert_eq!(process_named(Path::new("4711")), Some(4711));
+        for name in ["0", "-3", "4711.hprof", "-", ""] {
+            assert_eq!(process_named(Path::new(name)), None);
+        }
+        std::fs::write(&file, b"").unwrap();
+        assert_eq!(process_named(&file), None);
+    }
 
     #[test]
     fn what_has_ended_is_neither_read_nor_signalled() {

@@ -18,10 +18,10 @@ use serde_json::{json, Value};
 
 use crate::date::date;
 use crate::heap_file::{failure, with_loaded, GraphArguments, Loaded};
-use crate::live::process_named;
 use crate::number::{grouped, in_units};
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
+use crate::process::process_named;
 use crate::sentence::Words;
 use crate::target;
 

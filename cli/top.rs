@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use crate::answer::top::{stream_objects, By, TopAnswer};
-use crate::heap_file::{with_loaded, GraphArguments};
+use crate::heap_file::GraphArguments;
 use crate::index::{self, Index};
 use crate::outcome::{Failure, Verdict};
 
@@ -56,33 +56,25 @@ impl Arguments {
 
 /// Reads the file and prints the rows.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    let is_indexed = !arguments.no_index;
-    let index = is_indexed.then(|| Index::of(&arguments.graph)).flatten();
-    if let Some((answer, index)) = index
-        .as_ref()
-        .and_then(|index| Some((arguments.kept(index)?, index)))
-    {
-        index.tell();
-        arguments.print(&answer, None)?;
-        return Ok(Verdict::Sound);
-    }
-    with_loaded(&arguments.graph, 2, |loaded| {
-        loaded.file.done();
-        let most = match arguments.top {
-            0 => usize::MAX,
-            top => top,
-        };
-        if arguments.json && arguments.by == By::Object {
-            let mut to = BufWriter::new(io::stdout().lock());
-            stream_objects(loaded, most, &mut to)?;
-            to.flush()?;
-        } else {
-            let answer = TopAnswer::of(loaded, arguments.by, most)?;
-            arguments.print(&answer, loaded.file.pause_millis())?;
-        }
-        if let Some(index) = index {
-            index.keep(loaded, &arguments.graph, None);
-        }
-        Ok(())
-    })
+    index::answered(
+        &arguments.graph,
+        !arguments.no_index,
+        |index| arguments.kept(index),
+        |answer| arguments.print(answer, None),
+        |loaded| {
+            let most = match arguments.top {
+                0 => usize::MAX,
+                top => top,
+            };
+            if arguments.json && arguments.by == By::Object {
+                let mut to = BufWriter::new(io::stdout().lock());
+                stream_objects(loaded, most, &mut to)?;
+                to.flush()?;
+            } else {
+                let answer = TopAnswer::of(loaded, arguments.by, most)?;
+                arguments.print(&answer, loaded.file.pause_millis())?;
+            }
+            Ok(None)
+        },
+    )
 }

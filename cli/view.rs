@@ -21,9 +21,9 @@ use crate::answer::show::Shown;
 use crate::ended::Ended;
 use crate::heap_file::{failure, GraphArguments, Loaded};
 use crate::leftover::Leftover;
-use crate::live::process_named;
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
+use crate::process::process_named;
 use crate::report;
 
 use answers::Answers;

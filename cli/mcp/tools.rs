@@ -27,10 +27,10 @@ use crate::dump_file::DumpFile;
 use crate::dump_place::DumpPlace;
 use crate::heap_file::{failure, opened_jvm, Loaded};
 use crate::histo;
-use crate::live::process_named;
 use crate::outcome::Failure;
 use crate::path;
 use crate::plain::plain;
+use crate::process::process_named;
 use crate::show;
 use crate::waste;
 
