@@ -5,15 +5,27 @@ use std::io::{Seek, SeekFrom, Write};
 
 use flate2::write::GzEncoder;
 use flate2::Compression;
-use format::{heap, record, BasicType};
+use format::{record as tag, BasicType};
 
-/// A dump under construction.
+use crate::*;
+
+/// Bytes of a segment after which an array of references starts the next one.
+const PART_BYTES: usize = 300;
+
+/// A dump as a list of records, which a test may change, and of which lengths may be false.
 #[derive(Clone, Debug)]
 pub struct Dump {
+    /// The first words of the file.
+    pub version: &'static str,
+    /// The records, in order.
+    pub records: Vec<Record>,
+    /// Bytes that follow them.
+    pub tail: Vec<u8>,
+    pub(crate) time_millis: u64,
+    pub(crate) strings: Vec<String>,
     id_bytes: u32,
-    records: Vec<u8>,
-    heap: Vec<u8>,
-    strings: u64,
+    /// The sub-records of the last segment; `None` if the records are complete.
+    pub(crate) part: Option<Vec<Vec<u8>>>,
 }
 
 impl Dump {
@@ -26,39 +38,32 @@ impl Dump {
     /// Id of the thread.
     pub const THREAD: u64 = 0x1300;
 
+    /// Nothing but a header.
+    pub fn empty(id_bytes: u32) -> Self {
+        Self {
+            version: "JAVA PROFILE 1.0.2",
+            records: Vec::new(),
+            tail: Vec::new(),
+            time_millis: 0,
+            strings: Vec::new(),
+            id_bytes,
+            part: Some(Vec::new()),
+        }
+    }
+
     /// A dump with three classes and a thread.
     pub fn new(id_bytes: u32) -> Self {
-        let mut dump = Self {
-            id_bytes,
-            records: Vec::new(),
-            heap: Vec::new(),
-            strings: 0,
-        };
-        dump.class(Self::OBJECT, "java/lang/Object", 0, 0, &[], &[]);
-        dump.class(
-            Self::ARRAY,
-            "[Ljava/lang/Object;",
-            Self::OBJECT,
-            0,
-            &[],
-            &[],
-        );
-        dump.class(
-            Self::THREAD_CLASS,
-            "java/lang/Thread",
-            Self::OBJECT,
-            0,
-            &[],
-            &[],
-        );
-        for class in [Self::OBJECT, Self::ARRAY, Self::THREAD_CLASS] {
-            dump.heap.push(heap::ROOT_STICKY_CLASS);
-            dump.id(class);
+        let mut dump = Self::empty(id_bytes);
+        for (class, name, above) in [
+            (Self::OBJECT, "java/lang/Object", 0),
+            (Self::ARRAY, "[Ljava/lang/Object;", Self::OBJECT),
+            (Self::THREAD_CLASS, "java/lang/Thread", Self::OBJECT),
+        ] {
+            dump.class(class, name, above, 0, &[], &[]);
+            dump.add(dump.to().root(0x05, class));
         }
         dump.instance(Self::THREAD, Self::THREAD_CLASS, &[]);
-        dump.heap.push(heap::ROOT_THREAD_OBJ);
-        dump.id(Self::THREAD);
-        dump.heap.extend_from_slice(&[0, 0, 0, 1, 0, 0, 0, 1]);
+        dump.add(dump.to().root(0x08, Self::THREAD).u4(1).u4(1));
         dump
     }
 
@@ -72,7 +77,7 @@ impl Dump {
         fields: &[&str],
         statics: &[(&str, u64)],
     ) {
-        let fields: Vec<(&str, u8)> = fields.iter().map(|name| (*name, 2)).collect();
+        let fields: Vec<(&str, u8)> = fields.iter().map(|name| (*name, REF)).collect();
         self.class_of(id, name, (above, loader), &fields, statics);
     }
 
@@ -86,78 +91,52 @@ impl Dump {
         statics: &[(&str, u64)],
     ) {
         let name = self.string(name);
-        let mut body = vec![0, 0, 0, 1];
-        self.put(&mut body, id);
-        body.extend_from_slice(&[0, 0, 0, 0]);
-        self.put(&mut body, name);
-        self.record(record::LOAD_CLASS, &body);
-        self.heap.push(heap::CLASS_DUMP);
-        self.id(id);
-        self.heap.extend_from_slice(&[0, 0, 0, 0]);
-        for id in [above, loader, 0, 0, 0, 0] {
-            self.id(id);
-        }
+        let load = self.to().u4(1).id(id).u4(0).id(name);
+        self.records.push(record(tag::LOAD_CLASS, load));
         let size = |kind: u8| {
             BasicType::from_code(kind)
                 .unwrap()
                 .size_bytes(self.id_bytes)
         };
-        let instance_bytes: u32 = fields.iter().map(|(_, kind)| size(*kind)).sum();
-        self.heap.extend_from_slice(&instance_bytes.to_be_bytes());
-        self.heap.extend_from_slice(&[0, 0]);
-        self.heap
-            .extend_from_slice(&(statics.len() as u16).to_be_bytes());
-        for (name, value) in statics {
-            let name = self.string(name);
-            self.id(name);
-            self.heap.push(2);
-            self.id(*value);
-        }
-        self.heap
-            .extend_from_slice(&(fields.len() as u16).to_be_bytes());
-        for (name, kind) in fields {
-            let name = self.string(name);
-            self.id(name);
-            self.heap.push(*kind);
-        }
+        let class = ClassDump {
+            slots: [loader, 0, 0],
+            size: fields.iter().map(|(_, kind)| size(*kind)).sum(),
+            statics: statics
+                .iter()
+                .map(|(name, value)| (self.string(name), REF, self.to().id(*value).0))
+                .collect(),
+            fields: fields
+                .iter()
+                .map(|(name, kind)| (self.string(name), *kind))
+                .collect(),
+            ..ClassDump::new(id, above)
+        };
+        self.add(class.add_to(self.to()));
     }
 
     /// Adds an instance with fields of any types: size in bytes and value of each.
     pub fn instance_with(&mut self, id: u64, class: u64, values: &[(u32, u64)]) {
-        self.heap.push(heap::INSTANCE_DUMP);
-        self.id(id);
-        self.heap.extend_from_slice(&[0; 4]);
-        self.id(class);
         let bytes = |(size, value): &(u32, u64)| value.to_be_bytes()[8 - *size as usize..].to_vec();
         let data: Vec<u8> = values.iter().flat_map(bytes).collect();
-        self.heap
-            .extend_from_slice(&(data.len() as u32).to_be_bytes());
-        self.heap.extend_from_slice(&data);
+        self.add(self.to().instance(id, 0, class, &data));
     }
 
     /// Adds an array of bytes.
     pub fn byte_array(&mut self, id: u64, bytes: &[u8]) {
-        self.heap.push(heap::PRIM_ARRAY_DUMP);
-        self.id(id);
-        self.heap.extend_from_slice(&[0; 4]);
-        self.heap
-            .extend_from_slice(&(bytes.len() as u32).to_be_bytes());
-        self.heap.push(BasicType::Byte.code());
-        self.heap.extend_from_slice(bytes);
+        self.add(
+            self.to()
+                .primitive_array(id, BYTE, bytes.len() as u32, bytes),
+        );
     }
 
     /// Adds an array of chars.
     pub fn char_array(&mut self, id: u64, text: &str) {
         let units: Vec<u16> = text.encode_utf16().collect();
-        self.heap.push(heap::PRIM_ARRAY_DUMP);
-        self.id(id);
-        self.heap.extend_from_slice(&[0; 4]);
-        self.heap
-            .extend_from_slice(&(units.len() as u32).to_be_bytes());
-        self.heap.push(BasicType::Char.code());
-        units
-            .iter()
-            .for_each(|unit| self.heap.extend_from_slice(&unit.to_be_bytes()));
+        let bytes: Vec<u8> = units.iter().flat_map(|unit| unit.to_be_bytes()).collect();
+        self.add(
+            self.to()
+                .primitive_array(id, CHAR, units.len() as u32, &bytes),
+        );
     }
 
     /// Adds an instance whose fields are all references.
@@ -167,76 +146,97 @@ impl Dump {
 
     /// Adds an instance allocated at this trace.
     pub fn instance_of(&mut self, id: u64, class: u64, fields: &[u64], trace: u32) {
-        self.heap.push(heap::INSTANCE_DUMP);
-        self.id(id);
-        self.heap.extend_from_slice(&trace.to_be_bytes());
-        self.id(class);
-        let data_bytes = fields.len() as u32 * self.id_bytes;
-        self.heap.extend_from_slice(&data_bytes.to_be_bytes());
-        fields.iter().for_each(|field| self.id(*field));
+        let data = self.to().ids(fields).0;
+        self.add(self.to().instance(id, trace, class, &data));
     }
 
     /// Adds an array of references.
     pub fn object_array(&mut self, id: u64, elements: &[u64]) {
-        self.heap.push(heap::OBJ_ARRAY_DUMP);
-        self.id(id);
-        self.heap.extend_from_slice(&[0, 0, 0, 0]);
-        self.heap
-            .extend_from_slice(&(elements.len() as u32).to_be_bytes());
-        self.id(Self::ARRAY);
-        elements.iter().for_each(|element| self.id(*element));
+        self.add(self.to().object_array(id, Self::ARRAY, elements));
         // Make parts of different sizes.
-        if self.heap.len() > 300 {
+        let part = self.part.iter().flatten();
+        if part.map(Vec::len).sum::<usize>() > PART_BYTES {
             self.end_part();
         }
     }
 
     /// Adds a root of unknown kind.
     pub fn root(&mut self, id: u64) {
-        self.heap.push(heap::ROOT_UNKNOWN);
-        self.id(id);
+        self.add(self.to().root(0xFF, id));
     }
 
     /// Adds a local variable of the thread.
     pub fn local(&mut self, id: u64) {
-        self.heap.push(heap::ROOT_JAVA_FRAME);
-        self.id(id);
-        self.heap.extend_from_slice(&[0, 0, 0, 1, 0, 0, 0, 0]);
+        self.add(self.to().root(0x03, id).u4(1).u4(0));
     }
 
-    /// The bytes of the file.
-    pub fn bytes(mut self) -> Vec<u8> {
+    /// Adds a stack of one frame: a method, its source file and a line.
+    pub fn stack(&mut self, serial: u32, (method, source, line): (&str, &str, u32)) {
+        let (method, source, id) = (self.string(method), self.string(source), 0x5000);
+        let frame = self.to().ids(&[id, method, 0, source]).u4(1).u4(line);
+        self.records.push(record(tag::FRAME, frame));
+        let trace = self.to().u4(serial).u4(0).u4(1).id(id);
+        self.records.push(record(tag::TRACE, trace));
+    }
+
+    /// Adds a STRING; returns its id.
+    pub fn string(&mut self, text: &str) -> u64 {
+        self.strings.push(text.to_owned());
+        let id = 0x10 + self.strings.len() as u64;
+        let body = self.to().id(id).all(text.as_bytes());
+        self.records.push(record(tag::UTF8, body));
+        id
+    }
+
+    /// Adds a sub-record, the last one of its segment.
+    pub fn sub_record(&mut self, bytes: &[u8]) {
+        self.add(self.to().all(bytes));
         self.end_part();
-        let mut bytes = b"JAVA PROFILE 1.0.2\0".to_vec();
-        bytes.extend_from_slice(&self.id_bytes.to_be_bytes());
-        bytes.extend_from_slice(&[0; 8]);
-        bytes.extend_from_slice(&self.records);
-        bytes.extend_from_slice(&[record::HEAP_DUMP_END, 0, 0, 0, 0, 0, 0, 0, 0]);
-        bytes
+    }
+
+    /// No bytes yet; ids will be as long as this dump's.
+    pub fn to(&self) -> Bytes {
+        Bytes(Vec::new(), self.id_bytes)
     }
 
     /// Adds a sub-record.
-    pub fn sub_record(&mut self, bytes: &[u8]) {
-        self.heap.extend_from_slice(bytes);
-        self.end_part();
+    pub fn add(&mut self, sub_record: Bytes) {
+        self.part.get_or_insert_default().push(sub_record.0);
+    }
+
+    fn end_part(&mut self) {
+        let part = self.part.replace(Vec::new()).unwrap_or_default();
+        self.records.push(segment(part));
+    }
+
+    /// The bytes of the file.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut to = bytes().all(self.version.as_bytes()).u1(0);
+        to = to.u4(self.id_bytes).u8(self.time_millis);
+        let last = self.part.clone().map(|part| [segment(part), end()]);
+        for record in self.records.iter().chain(last.iter().flatten()) {
+            let body = match &record.body {
+                Body::Bytes(body) => body.clone(),
+                Body::Heap(sub_records) => sub_records.concat(),
+            };
+            let length = record.length.unwrap_or(body.len() as u32);
+            to = to.u1(record.tag).u4(record.time).u4(length).all(&body);
+        }
+        to.all(&self.tail).0
     }
 
     /// The bytes of a graph stream, with the sizes of HotSpot's usual layout.
-    pub fn stream(self) -> Vec<u8> {
-        let bytes = self.bytes();
-        let mut stream = format::HEADER_GRAPH.to_vec();
-        let header_bytes = b"JAVA PROFILE 1.0.2\0".len() + 12;
-        stream.push(0);
-        stream.extend_from_slice(&bytes[header_bytes - 12..header_bytes]);
-        for size in [12_u32, 16, 4, 8] {
-            stream.extend_from_slice(&size.to_be_bytes());
-        }
-        stream.extend_from_slice(&bytes[header_bytes..]);
-        stream
+    pub fn stream(&self) -> Vec<u8> {
+        let dump = self.bytes();
+        let (head, records) = dump.split_at(self.version.len() + 13);
+        let to = bytes()
+            .all(format::HEADER_GRAPH)
+            .all(&head[self.version.len()..]);
+        to.u4(12).u4(16).u4(4).u4(8).all(records).0
     }
 
     /// The file, ready to be read.
-    pub fn file(self, packed: bool) -> File {
+    pub fn file(&self, packed: bool) -> File {
         let mut bytes = self.bytes();
         if packed {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
@@ -244,59 +244,6 @@ impl Dump {
             bytes = encoder.finish().unwrap();
         }
         file_of(&bytes)
-    }
-
-    /// Adds a stack of one frame: a method, its source file and a line.
-    pub fn stack(&mut self, serial: u32, (method, source, line): (&str, &str, u32)) {
-        let (method, source, id) = (self.string(method), self.string(source), 0x5000);
-        let mut frame = Vec::new();
-        for part in [id, method, 0, source] {
-            self.put(&mut frame, part);
-        }
-        frame.extend_from_slice(&[0, 0, 0, 1]);
-        frame.extend_from_slice(&line.to_be_bytes());
-        self.record(record::FRAME, &frame);
-        let mut trace = serial.to_be_bytes().to_vec();
-        trace.extend_from_slice(&[0, 0, 0, 0, 0, 0, 0, 1]);
-        self.put(&mut trace, id);
-        self.record(record::TRACE, &trace);
-    }
-
-    /// Adds a STRING; returns its id.
-    pub fn string(&mut self, text: &str) -> u64 {
-        self.strings += 1;
-        let id = 0x10 + self.strings;
-        let mut body = Vec::new();
-        self.put(&mut body, id);
-        body.extend_from_slice(text.as_bytes());
-        self.record(record::UTF8, &body);
-        id
-    }
-
-    fn record(&mut self, tag: u8, body: &[u8]) {
-        self.records.push(tag);
-        self.records.extend_from_slice(&[0; 4]);
-        self.records
-            .extend_from_slice(&(body.len() as u32).to_be_bytes());
-        self.records.extend_from_slice(body);
-    }
-
-    fn end_part(&mut self) {
-        let part = std::mem::take(&mut self.heap);
-        self.record(record::HEAP_DUMP_SEGMENT, &part);
-    }
-
-    fn put(&self, to: &mut Vec<u8>, id: u64) {
-        match self.id_bytes {
-            4 => to.extend_from_slice(&(id as u32).to_be_bytes()),
-            _ => to.extend_from_slice(&id.to_be_bytes()),
-        }
-    }
-
-    fn id(&mut self, id: u64) {
-        let mut bytes = Vec::new();
-        self.put(&mut bytes, id);
-        self.heap.extend_from_slice(&bytes);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Dumps for tests, made in a few lines.
 //!
-//! [`Dump`] is a heap: its classes, objects and roots, with ids of 4 or 8 bytes. [`Sample`] is a
-//! small valid dump whose records a test changes. Both push bytes, and share no code with the
-//! writer and the readers that they judge.
+//! [`Dump`] is a heap: its classes, objects and roots, with ids of 4 or 8 bytes, and a list of
+//! records that a test may change. [`Dump::small`] is a valid one to break. It pushes bytes, and
+//! shares no code with the writer and the readers that it judges.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::unwrap_used,

@@ -23,10 +23,12 @@ pub struct Record {
 }
 
 /// Big-endian bytes, one number after the other.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Bytes(
     /// What there is so far.
     pub Vec<u8>,
+    /// Bytes of an id.
+    pub(crate) u32,
 );
 
 impl Bytes {
@@ -54,6 +56,19 @@ impl Bytes {
         self
     }
 
+    /// An id.
+    pub fn id(self, value: u64) -> Self {
+        match self.1 {
+            4 => self.u4(value as u32),
+            _ => self.u8(value),
+        }
+    }
+
+    /// Ids.
+    pub fn ids(self, values: &[u64]) -> Self {
+        values.iter().fold(self, |to, value| to.id(*value))
+    }
+
     /// These bytes.
     pub fn all(mut self, values: &[u8]) -> Self {
         self.0.extend(values);
@@ -61,29 +76,30 @@ impl Bytes {
     }
 }
 
-/// No bytes yet.
+/// No bytes yet; ids will have 8.
 pub fn bytes() -> Bytes {
-    Bytes::default()
+    Bytes(Vec::new(), 8)
+}
+
+impl Record {
+    fn new(tag: u8, body: Body) -> Self {
+        Self {
+            tag,
+            time: 0,
+            length: None,
+            body,
+        }
+    }
 }
 
 /// A record.
 pub fn record(tag: u8, body: Bytes) -> Record {
-    Record {
-        tag,
-        time: 0,
-        length: None,
-        body: Body::Bytes(body.0),
-    }
+    Record::new(tag, Body::Bytes(body.0))
 }
 
 /// A HEAP DUMP SEGMENT.
 pub fn segment(sub_records: Vec<Vec<u8>>) -> Record {
-    Record {
-        tag: 0x1C,
-        time: 0,
-        length: None,
-        body: Body::Heap(sub_records),
-    }
+    Record::new(0x1C, Body::Heap(sub_records))
 }
 
 /// HEAP DUMP END.
@@ -109,9 +125,6 @@ pub fn frame(id: u64, method: u64, signature: u64, source: u64, class: u32, line
 
 /// A STACK TRACE.
 pub fn trace(serial: u32, thread: u32, frames: &[u64]) -> Record {
-    let mut body = bytes().u4(serial).u4(thread).u4(frames.len() as u32);
-    for frame in frames {
-        body = body.u8(*frame);
-    }
-    record(0x05, body)
+    let body = bytes().u4(serial).u4(thread).u4(frames.len() as u32);
+    record(0x05, body.ids(frames))
 }

@@ -58,33 +58,13 @@ const CLASSES: [(u64, &str, u64); 18] = [
     (LEAF, "app/Leaf", BASE),
 ];
 
-/// A dump as a list of records.
-#[derive(Clone, Debug)]
-pub struct Sample {
-    /// The first words of the file.
-    pub version: &'static str,
-    /// The records, in order.
-    pub records: Vec<Record>,
-    /// Bytes that follow them.
-    pub tail: Vec<u8>,
-    strings: Vec<&'static str>,
-}
-
-impl Default for Sample {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Sample {
-    /// The valid dump: 18 classes, 2 threads, 3 frames, 4 traces, 8 objects in two segments.
-    pub fn new() -> Self {
-        let mut sample = Self {
-            version: "JAVA PROFILE 1.0.2",
-            records: Vec::new(),
-            tail: Vec::new(),
-            strings: Vec::new(),
-        };
+impl Dump {
+    /// A small valid dump that is complete, for a test to break: 18 classes, 2 threads, 3 frames, 4
+    /// traces, 8 objects in two segments.
+    pub fn small() -> Self {
+        let mut sample = Self::empty(8);
+        sample.time_millis = 1_700_000_000_000;
+        sample.part = None;
         let mut head = Vec::new();
         for (at, (id, name, _)) in CLASSES.iter().enumerate() {
             head.push(load_class(at as u32 + 1, *id, sample.name(name)));
@@ -103,8 +83,7 @@ impl Sample {
         head.push(trace(4, 0, &[2, 3]));
         let mut first = sample.classes();
         first.extend(roots());
-        let ids = 1_u64..;
-        let strings = sample.strings.iter().zip(ids);
+        let strings = sample.strings.iter().zip(1..);
         sample.records = strings
             .map(|(text, id)| string(id, text.as_bytes()))
             .collect();
@@ -115,11 +94,11 @@ impl Sample {
         sample
     }
 
-    /// Id of a string. Adds the string if it is new.
-    pub fn name(&mut self, text: &'static str) -> u64 {
-        let at = self.strings.iter().position(|known| *known == text);
+    /// Id of a string of the small dump, without a record if it is new.
+    pub fn name(&mut self, text: &str) -> u64 {
+        let at = self.strings.iter().position(|known| known == text);
         at.unwrap_or_else(|| {
-            self.strings.push(text);
+            self.strings.push(text.to_owned());
             self.strings.len() - 1
         }) as u64
             + 1
@@ -176,7 +155,7 @@ impl Sample {
     }
 
     /// Index of a root or class dump, by first byte and object id.
-    pub fn sub_record(&mut self, number: usize, tag: u8, object: u64) -> usize {
+    pub fn place(&mut self, number: usize, tag: u8, object: u64) -> usize {
         let id = object.to_be_bytes();
         let same = |sub: &Vec<u8>| sub[0] == tag && sub[1..9] == id;
         self.heap(number).iter().position(same).unwrap()
@@ -184,35 +163,15 @@ impl Sample {
 
     /// Replaces the class dump with the same id.
     pub fn replace_class(&mut self, dump: &ClassDump) {
-        let at = self.sub_record(0, 0x20, dump.id);
+        let at = self.place(0, 0x20, dump.id);
         self.heap(0)[at] = dump.bytes();
     }
 
     /// Replaces the object with the same id and tag.
     pub fn replace_object(&mut self, object: &[u8]) {
         let id = u64::from_be_bytes(object[1..9].try_into().unwrap());
-        let at = self.sub_record(1, object[0], id);
+        let at = self.place(1, object[0], id);
         self.heap(1)[at] = object.to_vec();
-    }
-
-    /// As bytes.
-    pub fn bytes(&self) -> Vec<u8> {
-        let mut to = self.version.as_bytes().to_vec();
-        to.push(0);
-        to.extend(8_u32.to_be_bytes());
-        to.extend(1_700_000_000_000_u64.to_be_bytes());
-        for record in &self.records {
-            let body = match &record.body {
-                Body::Bytes(body) => body.clone(),
-                Body::Heap(sub_records) => sub_records.concat(),
-            };
-            to.push(record.tag);
-            to.extend(record.time.to_be_bytes());
-            to.extend(record.length.unwrap_or(body.len() as u32).to_be_bytes());
-            to.extend(body);
-        }
-        to.extend(&self.tail);
-        to
     }
 }
 

@@ -1,6 +1,6 @@
 //! The sub-records of a heap, with ids of 8 bytes.
 
-use crate::bytes;
+use crate::{bytes, Bytes};
 
 /// The type of references.
 pub const REF: u8 = 2;
@@ -8,6 +8,8 @@ pub const REF: u8 = 2;
 pub const BOOLEAN: u8 = 4;
 /// The type `char`.
 pub const CHAR: u8 = 5;
+/// The type `byte`.
+pub const BYTE: u8 = 8;
 /// The type `int`.
 pub const INT: u8 = 10;
 /// The type `long`.
@@ -51,73 +53,79 @@ impl ClassDump {
 
     /// As bytes.
     pub fn bytes(&self) -> Vec<u8> {
-        let mut to = bytes()
-            .u1(0x20)
-            .u8(self.id)
-            .u4(self.trace)
-            .u8(self.super_class);
-        for slot in self.slots {
-            to = to.u8(slot);
-        }
-        to = to.u8(0).u8(0).u4(self.size).u2(self.constants.len() as u16);
+        self.add_to(bytes()).0
+    }
+
+    pub(crate) fn add_to(&self, to: Bytes) -> Bytes {
+        let to = to.u1(0x20).id(self.id).u4(self.trace).id(self.super_class);
+        let to = to.ids(&self.slots).ids(&[0, 0]).u4(self.size);
+        let mut to = to.u2(self.constants.len() as u16);
         for (index, kind, value) in &self.constants {
             to = to.u2(*index).u1(*kind).all(value);
         }
         to = to.u2(self.statics.len() as u16);
         for (name, kind, value) in &self.statics {
-            to = to.u8(*name).u1(*kind).all(value);
+            to = to.id(*name).u1(*kind).all(value);
         }
         to = to.u2(self.fields.len() as u16);
         for (name, kind) in &self.fields {
-            to = to.u8(*name).u1(*kind);
+            to = to.id(*name).u1(*kind);
         }
-        to.0
+        to
+    }
+}
+
+impl Bytes {
+    /// INSTANCE DUMP.
+    pub fn instance(self, object: u64, trace: u32, class: u64, data: &[u8]) -> Self {
+        let head = self.u1(0x21).id(object).u4(trace).id(class);
+        head.u4(data.len() as u32).all(data)
+    }
+
+    /// OBJECT ARRAY DUMP, with the trace 1.
+    pub fn object_array(self, object: u64, class: u64, elements: &[u64]) -> Self {
+        let head = self.u1(0x22).id(object).u4(1).u4(elements.len() as u32);
+        head.id(class).ids(elements)
+    }
+
+    /// PRIMITIVE ARRAY DUMP, with the trace 1.
+    pub fn primitive_array(self, object: u64, kind: u8, length: u32, data: &[u8]) -> Self {
+        let head = self.u1(0x23).id(object).u4(1);
+        head.u4(length).u1(kind).all(data)
+    }
+
+    /// A root without further facts, or the start of another.
+    pub fn root(self, tag: u8, object: u64) -> Self {
+        self.u1(tag).id(object)
     }
 }
 
 /// INSTANCE DUMP.
 pub fn instance(object: u64, trace: u32, class: u64, data: &[u8]) -> Vec<u8> {
-    let head = bytes().u1(0x21).u8(object).u4(trace).u8(class);
-    head.u4(data.len() as u32).all(data).0
+    bytes().instance(object, trace, class, data).0
 }
 
 /// OBJECT ARRAY DUMP, with the trace 1.
 pub fn object_array(object: u64, class: u64, elements: &[u64]) -> Vec<u8> {
-    let mut to = bytes()
-        .u1(0x22)
-        .u8(object)
-        .u4(1)
-        .u4(elements.len() as u32)
-        .u8(class);
-    for element in elements {
-        to = to.u8(*element);
-    }
-    to.0
+    bytes().object_array(object, class, elements).0
 }
 
 /// PRIMITIVE ARRAY DUMP, with the trace 1.
 pub fn primitive_array(object: u64, kind: u8, length: u32, data: &[u8]) -> Vec<u8> {
-    bytes()
-        .u1(0x23)
-        .u8(object)
-        .u4(1)
-        .u4(length)
-        .u1(kind)
-        .all(data)
-        .0
+    bytes().primitive_array(object, kind, length, data).0
 }
 
 /// A root without further facts: unknown, sticky class, monitor.
 pub fn root(tag: u8, object: u64) -> Vec<u8> {
-    bytes().u1(tag).u8(object).0
+    bytes().root(tag, object).0
 }
 
 /// ROOT THREAD OBJECT.
 pub fn thread_root(object: u64, serial: u32, trace: u32) -> Vec<u8> {
-    bytes().u1(0x08).u8(object).u4(serial).u4(trace).0
+    bytes().root(0x08, object).u4(serial).u4(trace).0
 }
 
 /// ROOT JAVA FRAME.
 pub fn frame_root(object: u64, serial: u32, number: u32) -> Vec<u8> {
-    bytes().u1(0x03).u8(object).u4(serial).u4(number).0
+    bytes().root(0x03, object).u4(serial).u4(number).0
 }

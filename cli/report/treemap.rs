@@ -359,12 +359,12 @@ impl Growing<'_, '_> {
 mod tests {
     use super::*;
     use graph::{Input, Options, References};
-    use sample::{Sample, OBJECT_ARRAY};
+    use sample::{Dump, OBJECT_ARRAY};
     use std::io::{Seek, Write};
 
     /// Arrays that form a complete tree with ten children each, three levels deep, below one root.
-    fn tree_of_arrays() -> Sample {
-        let mut sample = Sample::new();
+    fn tree_of_arrays() -> Dump {
+        let mut sample = Dump::small();
         let id = |place: u64| 0x10_0000 + place * 0x100;
         for place in 0..1_111 {
             let first = place * 10 + 1;

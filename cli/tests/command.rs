@@ -11,7 +11,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use sample::{root, Sample};
+use sample::{root, Dump};
 use tempfile::TempDir;
 
 struct Files {
@@ -48,9 +48,9 @@ fn json(output: &Output) -> serde_json::Value {
 #[test]
 fn a_sound_file_is_ok() {
     let files = Files::new();
-    let output = hprof(&["check"], &files.write("a.hprof", &Sample::new().bytes()));
+    let output = hprof(&["check"], &files.write("a.hprof", &Dump::small().bytes()));
     assert_eq!(output.status.code(), Some(0));
-    let bytes = Sample::new().bytes().len();
+    let bytes = Dump::small().bytes().len();
     assert_eq!(
         stdout(&output),
         format!(
@@ -64,7 +64,7 @@ fn a_sound_file_is_ok() {
 #[test]
 fn a_broken_file_names_its_errors() {
     let files = Files::new();
-    let mut broken = Sample::new();
+    let mut broken = Dump::small();
     let twice = broken.heap(1)[0].clone();
     broken.heap(1).push(twice);
     broken.heap(1).push(root(0x05, sample::OBJECT));
@@ -85,7 +85,7 @@ fn a_broken_file_names_its_errors() {
 }
 
 /// Makes the file start like HotSpot's own: ids of strings are addresses.
-fn as_hotspot(dump: &mut Sample) {
+fn as_hotspot(dump: &mut Dump) {
     dump.records
         .insert(0, sample::string(0x7F00_0000_1000, b"symbol"));
 }
@@ -93,7 +93,7 @@ fn as_hotspot(dump: &mut Sample) {
 #[test]
 fn what_hotspot_does_is_an_error_in_a_file_of_ours() {
     let files = Files::new();
-    let mut broken = Sample::new();
+    let mut broken = Dump::small();
     broken.heap(1).push(root(0x05, sample::OBJECT));
     let output = hprof(&["check"], &files.write("a.hprof", &broken.bytes()));
     assert_eq!(output.status.code(), Some(1));
@@ -103,7 +103,7 @@ fn what_hotspot_does_is_an_error_in_a_file_of_ours() {
 #[test]
 fn strictness_and_number_of_faults_can_be_chosen() {
     let files = Files::new();
-    let mut broken = Sample::new();
+    let mut broken = Dump::small();
     for _ in 0..3 {
         broken.heap(1).push(root(0x05, sample::OBJECT));
     }
@@ -124,7 +124,7 @@ fn strictness_and_number_of_faults_can_be_chosen() {
 #[test]
 fn android_and_names_with_dots_are_noted() {
     let files = Files::new();
-    let mut dump = Sample::new();
+    let mut dump = Dump::small();
     dump.version = "JAVA PROFILE 1.0.3";
     dump.heap(0).push(root(0x89, sample::OBJECT));
     // Records without a trace refer to trace 0, which exists; roots are between objects.
@@ -156,7 +156,7 @@ fn android_and_names_with_dots_are_noted() {
 #[test]
 fn damaged_files_end_with_1_and_say_so_on_stderr() {
     let files = Files::new();
-    let dump = Sample::new().bytes();
+    let dump = Dump::small().bytes();
     let file = files.write("cut.hprof", &dump[..dump.len() - 30]);
     for arguments in [
         &["info"][..],
@@ -177,7 +177,7 @@ fn damaged_files_end_with_1_and_say_so_on_stderr() {
 fn standard_input_is_a_file_like_any_other() {
     use std::io::Write;
     let files = Files::new();
-    let dump = Sample::new().bytes();
+    let dump = Dump::small().bytes();
     let file = files.write("a.hprof", &dump);
     for command in ["check", "info", "histo"] {
         let expected = stdout(&hprof(&[command], &file));
@@ -213,7 +213,7 @@ fn the_version_is_a_command_too() {
 #[test]
 fn info_and_histo_print_tables_and_json() {
     let files = Files::new();
-    let file = files.write("a.hprof", &Sample::new().bytes());
+    let file = files.write("a.hprof", &Dump::small().bytes());
     let info = stdout(&hprof(&["info"], &file));
     for expected in [
         "Version      1.0.2",
@@ -279,7 +279,7 @@ fn help_shows_an_example_and_the_exit_codes() {
 #[test]
 fn a_closed_pipe_is_no_failure() {
     let files = Files::new();
-    let file = files.write("a.hprof", &Sample::new().bytes());
+    let file = files.write("a.hprof", &Dump::small().bytes());
     let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
     command
         .arg("info")

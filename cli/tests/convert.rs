@@ -12,7 +12,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use sample::{bytes, primitive_array, root, segment, string, Record, Sample, ARRAY, FLAGS, MAIN};
+use sample::{bytes, primitive_array, root, segment, string, Dump, Record, ARRAY, FLAGS, MAIN};
 use tempfile::TempDir;
 
 /// Android's sub-records, each with what becomes of it.
@@ -32,7 +32,7 @@ fn pairs() -> Vec<(Vec<u8>, Vec<u8>)> {
 /// The sample with one more segment; the dump of Android and the one of version 1.0.2.
 fn samples() -> (Vec<u8>, Vec<u8>) {
     let with = |version: &'static str, sub_records: Vec<Vec<u8>>| {
-        let mut sample = Sample::new();
+        let mut sample = Dump::small();
         sample.version = version;
         let place = sample.records.len() - 1;
         let timed = Record {
@@ -78,7 +78,7 @@ fn info_tells_androids_heaps() {
     let (from, _) = paths(&folder);
     let heap = |name: u64| bytes().u1(0xFE).u4(1).u8(name).0;
     let array = |id: u64| primitive_array(id, 8, 16, &[7; 16]);
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     sample.version = "JAVA PROFILE 1.0.3";
     let place = sample.records.len() - 1;
     let all = vec![
@@ -113,7 +113,7 @@ fn large_arrays_are_not_kept_in_memory() {
     let (from, to) = paths(&folder);
     let large = primitive_array(0x6000, 8, 3 << 20, &vec![7; 3 << 20]);
     let small = root(0x8D, MAIN);
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     sample.version = "JAVA PROFILE 1.0.3";
     let place = sample.records.len() - 1;
     let all = segment(vec![small.clone(), large.clone(), small]);

@@ -15,7 +15,7 @@ use std::process::{Child, Command, Stdio};
 
 use flate2::{write::GzEncoder, Compression};
 use rustix::process::{kill_process, Pid, Signal};
-use sample::{bytes, instance, load_class, ClassDump, Sample};
+use sample::{bytes, instance, load_class, ClassDump, Dump};
 use tempfile::TempDir;
 
 /// Address space of the command: its budget is 256 MiB, and the tables built from that take no more
@@ -186,7 +186,7 @@ fn no_command_is_left_out_here_or_in_its_page() {
 #[test]
 fn what_is_no_dump_is_refused_by_name() {
     let folder = TempDir::new().unwrap();
-    let sound = Sample::new().bytes();
+    let sound = Dump::small().bytes();
     for (name, bytes) in [
         ("empty", Vec::new()),
         ("byte", vec![b'J']),
@@ -210,7 +210,7 @@ fn what_is_no_dump_is_refused_by_name() {
 #[test]
 fn a_dump_that_is_cut_anywhere_is_told_of() {
     let folder = TempDir::new().unwrap();
-    let sound = Sample::new().bytes();
+    let sound = Dump::small().bytes();
     for part in 1..8 {
         let cut = &sound[..sound.len() * part / 8];
         for (name, bytes) in [("cut", cut.to_vec()), ("cut.gz", packed(cut))] {
@@ -255,7 +255,7 @@ fn changed(sound: &[u8], number: u64) -> Vec<u8> {
 #[test]
 fn changed_bytes_make_no_command_fail_in_another_way() {
     let folder = TempDir::new().unwrap();
-    let sound = Sample::new().bytes();
+    let sound = Dump::small().bytes();
     for number in 0..fuzz_rounds() {
         let file = written(
             &folder,
@@ -271,7 +271,7 @@ fn changed_bytes_make_no_command_fail_in_another_way() {
 
 /// A chain of classes with one field of this type each.
 fn chain(classes: u32, kind: u8) -> Vec<u8> {
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     let id = |number: u32| 0x10_0000 + u64::from(number) * 16;
     let loads = (1..=classes).map(|number| load_class(100 + number, id(number), 1));
     sample.records.splice(0..0, loads.collect::<Vec<_>>());
@@ -310,7 +310,7 @@ fn a_bomb_of_names_takes_little_memory() {
     let folder = TempDir::new().unwrap();
     let mut to = GzEncoder::new(Vec::new(), Compression::fast());
     // The header is all that stands before the names.
-    to.write_all(&Sample::new().bytes()[..31]).unwrap();
+    to.write_all(&Dump::small().bytes()[..31]).unwrap();
     let text = vec![b'n'; NAME_BYTES as usize];
     for id in 0..4_600 {
         let head = bytes().u1(1).u4(0).u4(8 + NAME_BYTES).u8(id);
@@ -336,7 +336,7 @@ fn a_bomb_of_names_takes_little_memory() {
 fn what_expands_to_more_than_the_memory_is_read_in_parts() {
     const ARRAY_BYTES: usize = 200 << 20;
     let folder = TempDir::new().unwrap();
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     let zeros = vec![0; ARRAY_BYTES];
     let array = sample::primitive_array(0x9000_0000, 8, ARRAY_BYTES as u32, &zeros);
     sample.heap(1).push(array);
@@ -354,7 +354,7 @@ fn what_expands_to_more_than_the_memory_is_read_in_parts() {
 
 /// An array of this many references, which lead to the first objects in turn.
 fn references(to: u64, count: u32) -> Vec<u8> {
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     let object = |at: u64| 0x9000_0000 + at % to * 8;
     let elements: Vec<u64> = (0..u64::from(count)).map(object).collect();
     let objects = (0..to).map(|at| instance(object(at), 1, sample::OBJECT, &[]));
@@ -418,12 +418,12 @@ fn counts_that_nothing_backs_and_loops_end() {
 /// Files with the largest count or length where nothing follows.
 fn claims() -> [(&'static str, Vec<u8>); 9] {
     let most = |tag: u8, head: sample::Bytes| {
-        let mut sample = Sample::new();
+        let mut sample = Dump::small();
         sample.records.insert(0, sample::record(tag, head));
         sample.bytes()
     };
     let in_heap = |bytes: Vec<u8>| {
-        let mut sample = Sample::new();
+        let mut sample = Dump::small();
         sample.heap(1).push(bytes);
         sample.bytes()
     };
@@ -475,7 +475,7 @@ fn claims() -> [(&'static str, Vec<u8>); 9] {
 /// Classes that are above each other and themselves, a class whose loader is of that class, and
 /// arrays that hold each other.
 fn loops() -> Vec<u8> {
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     let classes = [(0x9000, 0x9008), (0x9008, 0x9000), (0x9010, 0x9010)];
     let loads = classes
         .iter()

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use flate2::{write::GzEncoder, Compression};
-use sample::{bytes, frame, instance, load_class, record, root, string, trace, Sample};
+use sample::{bytes, frame, instance, load_class, record, root, string, trace, Dump};
 use tempfile::TempDir;
 
 /// Address space of the command: its budget is 256 MiB, and the tables built from that take no more
@@ -28,7 +28,7 @@ fn packed(folder: &TempDir, name: &str, fill: impl FnOnce(&mut dyn FnMut(&[u8]))
     let path = folder.path().join(name);
     let file = BufWriter::new(std::fs::File::create(&path).unwrap());
     let mut to = GzEncoder::new(file, Compression::fast());
-    let mut empty = Sample::new();
+    let mut empty = Dump::small();
     empty.records = vec![string(9, &vec![b'n'; NAME_BYTES]), trace(1, 0, &[])];
     to.write_all(&empty.bytes()).unwrap();
     fill(&mut |more| to.write_all(more).unwrap());
@@ -38,7 +38,7 @@ fn packed(folder: &TempDir, name: &str, fill: impl FnOnce(&mut dyn FnMut(&[u8]))
 
 /// The bytes of records without a header.
 fn raw(records: Vec<sample::Record>) -> Vec<u8> {
-    let mut none = Sample::new();
+    let mut none = Dump::small();
     none.records = Vec::new();
     let head = none.bytes().len();
     none.records = records;
@@ -206,7 +206,7 @@ fn hprof(arguments: &[&str]) -> Output {
 
 /// The sample with a profile to draw.
 fn profile() -> Vec<u8> {
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     let samples = bytes().u4(9).u4(2).u4(6).u4(2).u4(3).u4(4);
     sample.records.push(record(0x0D, samples));
     let row = bytes().u1(0).u4(18).u4(4).u4(4000).u4(100).u4(9000).u4(225);

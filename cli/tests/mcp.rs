@@ -9,14 +9,14 @@
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-use sample::Sample;
+use sample::Dump;
 use serde_json::{json, Value};
 use tempfile::TempDir;
 
 /// What the server says to these bytes; `more` are further words of the command.
 fn server(folder: &TempDir, more: &[&str], input: &[u8]) -> Output {
     let dump = folder.path().join("a.hprof");
-    std::fs::write(&dump, Sample::new().bytes()).unwrap();
+    std::fs::write(&dump, Dump::small().bytes()).unwrap();
     let mut child = Command::new(env!("CARGO_BIN_EXE_hprof"))
         .arg("mcp")
         .arg(dump)

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::Command;
 
 use flate2::read::GzDecoder;
-use sample::{bytes, record, Sample};
+use sample::{bytes, record, Dump};
 use tempfile::TempDir;
 
 /// A field of a message: a number, or bytes.
@@ -127,7 +127,7 @@ fn lines(file: &Path) -> Vec<String> {
 }
 
 /// The lines that a command makes of this dump.
-fn made(arguments: &[&str], sample: &Sample) -> Vec<String> {
+fn made(arguments: &[&str], sample: &Dump) -> Vec<String> {
     let folder = TempDir::new().unwrap();
     let (input, output) = (folder.path().join("in"), folder.path().join("out.pb.gz"));
     std::fs::write(&input, sample.bytes()).unwrap();
@@ -142,8 +142,8 @@ fn made(arguments: &[&str], sample: &Sample) -> Vec<String> {
 }
 
 /// The sample with a profile: 18 is the serial of app.Leaf, trace 4 has two frames, trace 1 none.
-fn profile() -> Sample {
-    let mut sample = Sample::new();
+fn profile() -> Dump {
+    let mut sample = Dump::small();
     let leaf = bytes().u1(0).u4(18).u4(4).u4(4000).u4(100).u4(9000).u4(225);
     let ints = bytes().u1(10).u4(0).u4(1).u4(48).u4(2).u4(30_000).u4(5);
     let sites = bytes().u2(0).u4(0).u4(5000).u4(110).u8(50_000).u8(300);

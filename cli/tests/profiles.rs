@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use sample::{bytes, record, Record, Sample};
+use sample::{bytes, record, Dump, Record};
 use tempfile::TempDir;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/profiles");
@@ -58,8 +58,8 @@ fn text(name: &str) -> PathBuf {
 }
 
 /// The sample with a profile: 18 is the serial of app.Leaf, trace 4 has two frames, trace 1 none.
-fn profile() -> Sample {
-    let mut sample = Sample::new();
+fn profile() -> Dump {
+    let mut sample = Dump::small();
     let leaf = site(0, 18, 4, [4000, 100, 9000, 225]);
     let ints = site(10, 0, 1, [48, 2, 30_000, 5]);
     let sites = bytes().u2(0).u4(0).u4(5000).u4(110).u8(50_000).u8(300);
@@ -79,7 +79,7 @@ fn site(array: u8, class: u32, trace: u32, numbers: [u32; 4]) -> Vec<u8> {
 }
 
 /// The sample without its heap.
-fn without_heap(mut sample: Sample) -> Sample {
+fn without_heap(mut sample: Dump) -> Dump {
     let heap = |record: &Record| matches!(record.tag, 0x1C | 0x2C);
     sample.records.retain(|record| !heap(record));
     sample
@@ -121,7 +121,7 @@ fn records_come_before_the_heap_dump_unless_asked_for() {
     let file = files.write("a.hprof", &profile().bytes());
     assert_golden("sites_recorded.out", &["sites"], &file);
     assert_golden("sites_dumped.out", &["sites", "--from", "dump"], &file);
-    let alone = files.write("b.hprof", &Sample::new().bytes());
+    let alone = files.write("b.hprof", &Dump::small().bytes());
     let (dumped, asked) = (
         hprof(&["sites"], &alone),
         hprof(&["sites", "--from=dump"], &file),
@@ -259,8 +259,8 @@ fn names_are_harmless_in_every_output() {
 #[test]
 fn a_file_without_sites_tells_how_to_get_them() {
     let files = Files::new();
-    let mut plain = Sample::new();
-    let at = plain.sub_record(1, 0x21, sample::LEAF_OBJECT);
+    let mut plain = Dump::small();
+    let at = plain.place(1, 0x21, sample::LEAF_OBJECT);
     // Every object has the empty trace, as in HotSpot's own dumps.
     plain.heap(1)[at][9..13].copy_from_slice(&1_u32.to_be_bytes());
     let file = files.write("a.hprof", &plain.bytes());
@@ -270,7 +270,7 @@ fn a_file_without_sites_tells_how_to_get_them() {
     ));
     let message = failure(&["flame", "-o", "/nowhere/x.svg"], &file);
     assert!(message.contains("neither a CPU profile nor allocation sites. Record them"));
-    let empty = files.write("b.hprof", &without_heap(Sample::new()).bytes());
+    let empty = files.write("b.hprof", &without_heap(Dump::small()).bytes());
     assert!(failure(&["sites"], &empty).contains("and there is no heap dump"));
     assert!(failure(&["sites"], &text(TIMES)).contains("none were recorded"));
 }
@@ -278,7 +278,7 @@ fn a_file_without_sites_tells_how_to_get_them() {
 #[test]
 fn a_source_that_is_not_there_is_named() {
     let files = Files::new();
-    let dump = files.write("a.hprof", &Sample::new().bytes());
+    let dump = files.write("a.hprof", &Dump::small().bytes());
     let sites = files.write("b.hprof", &without_heap(profile()).bytes());
     for (arguments, file, expected) in [
         (
@@ -357,7 +357,7 @@ fn other_commands_name_those_that_read_text() {
 fn what_grew_is_told_by_the_code_that_allocated_it() {
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     std::fs::write(path("before"), sample.bytes()).unwrap();
     sample.heap(0).push(sample::root(0x05, 0x9000_0000));
     let leaf = sample::instance(0x9000_0000, 4, sample::LEAF, &[0; 17]);

@@ -16,7 +16,7 @@ use std::process::{Command, Output};
 
 use flate2::{read::MultiGzDecoder, write::GzEncoder, Compression};
 use reader::{check, Budget, CheckOptions};
-use sample::Sample;
+use sample::Dump;
 use tempfile::TempDir;
 
 fn hprof(arguments: &[&str], folder: &Path) -> Output {
@@ -40,7 +40,7 @@ fn is_sound(dump: &[u8]) -> bool {
 fn a_copy_is_private_and_sound_plain_or_compressed() {
     let folder = TempDir::new().unwrap();
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
-    packed.write_all(&Sample::new().bytes()).unwrap();
+    packed.write_all(&Dump::small().bytes()).unwrap();
     fs::write(folder.path().join("a.gz"), packed.finish().unwrap()).unwrap();
     let output = hprof(&["a.gz", "-o", "b.hprof"], folder.path());
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -64,7 +64,7 @@ fn a_copy_is_private_and_sound_plain_or_compressed() {
 #[test]
 fn nothing_is_replaced_and_nothing_half_is_left() {
     let folder = TempDir::new().unwrap();
-    let dump = Sample::new().bytes();
+    let dump = Dump::small().bytes();
     fs::write(folder.path().join("a"), &dump).unwrap();
     fs::write(folder.path().join("cut"), &dump[..dump.len() - 9]).unwrap();
     fs::write(folder.path().join("there"), b"precious").unwrap();
@@ -87,7 +87,7 @@ fn nothing_is_replaced_and_nothing_half_is_left() {
 #[test]
 fn a_pattern_that_fits_nothing_is_told() {
     let folder = TempDir::new().unwrap();
-    fs::write(folder.path().join("a"), Sample::new().bytes()).unwrap();
+    fs::write(folder.path().join("a"), Dump::small().bytes()).unwrap();
     let output = hprof(&["a", "-o", "b", "--keep", "app.Leaf#w"], folder.path());
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let said = String::from_utf8_lossy(&output.stderr);

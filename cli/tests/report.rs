@@ -11,7 +11,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use sample::{instance, load_class, root, string, ClassDump, Sample, OBJECT};
+use sample::{instance, load_class, root, string, ClassDump, Dump, OBJECT};
 use tempfile::TempDir;
 
 /// Largest page, whatever the heap is.
@@ -30,7 +30,7 @@ fn data(page: &str) -> serde_json::Value {
 
 /// A heap with this many classes with long, hostile names, and an object of each.
 fn with_classes(count: u32) -> Vec<u8> {
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     let (mut names, mut objects) = (Vec::new(), Vec::new());
     for number in 0..count {
         let id = |base: u64| base + u64::from(number) * 16;
@@ -72,10 +72,10 @@ fn a_page_takes_the_place_of_no_dump() {
     let folder = TempDir::new().unwrap();
     let (dump, other) = (folder.path().join("a.hprof"), folder.path().join("b.hprof"));
     for file in [&dump, &other] {
-        std::fs::write(file, Sample::new().bytes()).unwrap();
+        std::fs::write(file, Dump::small().bytes()).unwrap();
         let output = report(&dump, file);
         assert_eq!(output.status.code(), Some(2), "{output:?}");
-        assert_eq!(std::fs::read(file).unwrap(), Sample::new().bytes());
+        assert_eq!(std::fs::read(file).unwrap(), Dump::small().bytes());
     }
 }
 
@@ -83,7 +83,7 @@ fn a_page_takes_the_place_of_no_dump() {
 fn threads_have_their_stacks_and_the_classes_add_up() {
     let folder = TempDir::new().unwrap();
     let (dump, page) = (folder.path().join("a.hprof"), folder.path().join("a.html"));
-    std::fs::write(&dump, Sample::new().bytes()).unwrap();
+    std::fs::write(&dump, Dump::small().bytes()).unwrap();
     assert!(report(&dump, &page).status.success());
     let data = data(&std::fs::read_to_string(&page).unwrap());
     let threads = data["threads"]["rows"].as_array().unwrap();
@@ -127,7 +127,7 @@ fn a_page_of_two_dumps_tells_what_grew() {
 fn waste_is_in_the_page_and_growth_only_of_two_dumps() {
     let folder = TempDir::new().unwrap();
     let (dump, page) = (folder.path().join("a.hprof"), folder.path().join("a.html"));
-    std::fs::write(&dump, Sample::new().bytes()).unwrap();
+    std::fs::write(&dump, Dump::small().bytes()).unwrap();
     assert!(report(&dump, &page).status.success());
     let data = data(&std::fs::read_to_string(&page).unwrap());
     assert!(data["waste"]["lost"].is_u64(), "{}", data["waste"]);

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use flate2::{write::GzEncoder, Compression};
-use sample::{bytes, record, root, Sample};
+use sample::{bytes, record, root, Dump};
 use tempfile::TempDir;
 
 fn file(folder: &TempDir, name: &str, bytes: &[u8]) -> PathBuf {
@@ -39,7 +39,7 @@ fn text(dump: &[u8]) -> String {
 
 /// The sample with a profile.
 fn profile() -> Vec<u8> {
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     let samples = bytes().u4(9).u4(2).u4(6).u4(2).u4(3).u4(4);
     sample.records.push(record(0x0D, samples));
     let row = bytes().u1(0).u4(18).u4(4).u4(4000).u4(100).u4(9000).u4(225);
@@ -91,20 +91,16 @@ fn plain_packed_and_piped_files_have_one_text() {
 
 #[test]
 fn android_and_narrow_ids_are_read() {
-    let mut android = Sample::new();
+    let mut android = Dump::small();
     android.version = "JAVA PROFILE 1.0.3";
     android.heap(0).push(root(0x89, sample::OBJECT));
     assert!(text(&android.bytes()).contains("ROOT 1000 (kind=<unknown>)\n"));
-    let narrow = bytes().all(b"JAVA PROFILE 1.0.1\0").u4(4).u8(0);
-    // One HEAP DUMP: a class with a reference field, and an instance of it.
-    let class = bytes().u1(0x20).u4(0x10).u4(1).all(&[0; 6 * 4]).u4(4);
-    let class = class.u2(0).u2(0).u2(1).u4(7).u1(sample::REF);
-    let object = bytes().u1(0x21).u4(0x20).u4(1).u4(0x10).u4(4).u4(0x20);
-    let heap = class.all(&object.0).0;
-    let name = bytes().u1(1).u4(0).u4(8).u4(7).all(b"self");
-    let narrow = narrow.all(&name.0).u1(0x0C).u4(0).u4(heap.len() as u32);
-    let text = text(&narrow.all(&heap).0);
-    let object = "OBJ 20 (sz=16, trace=1, class=Unknown_class@10)\n\tself\t\t20\n";
+    let mut narrow = Dump::empty(4);
+    narrow.version = "JAVA PROFILE 1.0.1";
+    narrow.class(0x10, "app/Node", 0, 0, &["self"], &[]);
+    narrow.instance_of(0x20, 0x10, &[0x20], 1);
+    let text = text(&narrow.bytes());
+    let object = "OBJ 20 (sz=16, trace=1, class=app.Node@10)\n\tself\t\t20\n";
     assert!(text.contains(object), "{text}");
 }
 
@@ -113,7 +109,7 @@ fn a_cut_file_gives_what_it_has_and_what_is_no_dump_gives_no_file() {
     let folder = TempDir::new().unwrap();
     let target = folder.path().join("a.txt");
     let to_target = &["text", "-o", target.to_str().unwrap()];
-    let mut cut = Sample::new().bytes();
+    let mut cut = Dump::small().bytes();
     cut.truncate(cut.len() - 20);
     let output = hprof(to_target, &file(&folder, "cut", &cut));
     assert_eq!(output.status.code(), Some(1), "{output:?}");

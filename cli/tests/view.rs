@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{kill_process, Pid, Signal};
-use sample::Sample;
+use sample::Dump;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -32,7 +32,7 @@ impl View {
     fn start_with(more: &[&str], variables: &[(&str, &str)]) -> Self {
         let folder = TempDir::new().unwrap();
         let dump = folder.path().join("a.hprof");
-        std::fs::write(&dump, Sample::new().bytes()).unwrap();
+        std::fs::write(&dump, Dump::small().bytes()).unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_hprof"))
             .arg("view")
             .arg(dump)

@@ -22,7 +22,7 @@ fn reader(dump: &[u8]) -> DumpReader<'_> {
 
 #[test]
 fn the_summary_counts_what_is_there() {
-    let dump = Sample::new().bytes();
+    let dump = Dump::small().bytes();
     let summary = summarize(&mut reader(&dump)).unwrap();
     assert_eq!(summary.header.version, Version::V1_0_2);
     assert_eq!(summary.header.time_millis, 1_700_000_000_000);
@@ -48,7 +48,7 @@ fn the_summary_counts_what_is_there() {
 
 #[test]
 fn a_class_without_a_name_is_named_by_its_id() {
-    let dump = Sample::new().bytes();
+    let dump = Dump::small().bytes();
     let summary = summarize(&mut reader(&dump)).unwrap();
     let name = |class| summary.classes.java_name(class, &summary.strings);
     assert_eq!(name(LEAF), "app.Leaf");
@@ -57,7 +57,7 @@ fn a_class_without_a_name_is_named_by_its_id() {
 
 #[test]
 fn threads_have_their_stacks() {
-    let dump = Sample::new().bytes();
+    let dump = Dump::small().bytes();
     let summary = summarize(&mut reader(&dump)).unwrap();
     let [main, worker] = summary.threads.as_slice() else {
         panic!("two threads expected")
@@ -83,7 +83,7 @@ fn threads_have_their_stacks() {
 
 #[test]
 fn threads_have_names_from_records_or_objects() {
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     let name = sample.name("app/Leaf");
     let at = sample.at(0x1C, 0);
     let start = bytes().u4(2).u8(WORKER).u4(1).u8(name).u8(0).u8(0);
@@ -107,7 +107,7 @@ fn threads_have_names_from_records_or_objects() {
 
 #[test]
 fn the_histogram_counts_each_class() {
-    let histogram = Histogram::read(&mut reader(&Sample::new().bytes())).unwrap();
+    let histogram = Histogram::read(&mut reader(&Dump::small().bytes())).unwrap();
     let row = |class: &str| {
         let row = histogram
             .rows
@@ -134,9 +134,9 @@ fn the_histogram_counts_each_class() {
 
 #[test]
 fn the_sizes_that_the_jvm_tells_count() {
-    let plain = summarize(&mut reader(&Sample::new().bytes())).unwrap();
+    let plain = summarize(&mut reader(&Dump::small().bytes())).unwrap();
     let serial = plain.classes.get(LEAF).unwrap().serial.unwrap();
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     let facts = "hprof-rs/facts 1\nhost=secret\nheader_bytes=8\narray_header_bytes=16\n\
                  value_header_bytes=12\nreference_bytes=8\nalignment_bytes=16\nodd\n"
         .to_owned();
@@ -164,7 +164,7 @@ fn the_sizes_that_the_jvm_tells_count() {
 
 #[test]
 fn a_heap_dump_whose_length_is_zero_is_read_all_the_same() {
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     let mut all = std::mem::take(sample.heap(0));
     all.extend(std::mem::take(sample.heap(1)));
     sample
@@ -179,19 +179,11 @@ fn a_heap_dump_whose_length_is_zero_is_read_all_the_same() {
 
 #[test]
 fn ids_of_four_bytes_are_read() {
-    let mut dump = b"JAVA PROFILE 1.0.1\0\0\0\0\x04\0\0\0\0\0\0\0\0".to_vec();
-    let object = bytes().u1(0x21).u4(0x10).u4(1).u4(0x20).u4(4).u4(0x30).0;
-    let array = bytes()
-        .u1(0x22)
-        .u4(0x18)
-        .u4(1)
-        .u4(2)
-        .u4(0x28)
-        .u4(0x10)
-        .u4(0)
-        .0;
-    let body = [object, array].concat();
-    dump.extend(bytes().u1(0x0C).u4(0).u4(body.len() as u32).all(&body).0);
+    let mut dump = Dump::empty(4);
+    dump.version = "JAVA PROFILE 1.0.1";
+    dump.instance(0x10, 0x20, &[0x30]);
+    dump.object_array(0x18, &[0x10, 0]);
+    let dump = dump.bytes();
     let mut from = reader(&dump);
     let mut data = Vec::new();
     let mut elements = Vec::new();
@@ -212,7 +204,7 @@ fn ids_of_four_bytes_are_read() {
 
 #[test]
 fn a_heap_without_a_length_ends_where_it_is_not_understood() {
-    let mut dump = Sample::new();
+    let mut dump = Dump::small();
     let at = dump.at(0x1C, 1);
     dump.records[at].length = Some(0);
     dump.heap(1).insert(1, vec![0x77, 1, 2, 3]);
@@ -246,7 +238,7 @@ impl Read for Failing<'_> {
 
 #[test]
 fn a_disk_that_fails_is_not_the_end_of_an_object() {
-    let bytes = Sample::new().bytes();
+    let bytes = Dump::small().bytes();
     let name = bytes.windows(8).position(|bytes| bytes == b"\0m\0a\0i\0n");
     let cut = &bytes[..name.unwrap() + 3];
     let data = |from: Box<dyn Read>| {

@@ -11,7 +11,7 @@
 mod trial;
 
 use proptest::prelude::*;
-use sample::{bytes, instance, object_array, primitive_array, record, ClassDump, Sample};
+use sample::{bytes, instance, object_array, primitive_array, record, ClassDump, Dump};
 use trial::{try_check, try_info, try_profiles};
 
 /// Numbers that break sums and counts.
@@ -88,7 +88,7 @@ proptest! {
             sites = sites.u1(*class as u8).u4(class % 20).u4(trace % 5).u4(*live).u4(*objects).u4(*allocated).u4(0);
             samples = samples.u4(*live).u4(trace % 5);
         }
-        let mut sample = Sample::new();
+        let mut sample = Dump::small();
         sample.records.extend([record(0x06, sites), record(0x0D, samples)]);
         try_all(&sample.bytes());
     }
@@ -100,21 +100,21 @@ proptest! {
 
     #[test]
     fn arbitrary_records(records in prop::collection::vec((tag(), prop::collection::vec(small(), 0..40)), 0..30)) {
-        let mut sample = Sample::new();
+        let mut sample = Dump::small();
         sample.records = records.into_iter().map(|(tag, body)| record(tag, bytes().all(&body))).collect();
         try_all(&sample.bytes());
     }
 
     #[test]
     fn a_dump_cut_anywhere(share in 0.0..1.0_f64) {
-        let dump = Sample::new().bytes();
+        let dump = Dump::small().bytes();
         let end = (dump.len() as f64 * share) as usize;
         try_all(&dump[..end]);
     }
 
     #[test]
     fn a_dump_with_other_bytes(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
-        let mut dump = Sample::new().bytes();
+        let mut dump = Dump::small().bytes();
         for (place, value) in changes {
             let at = place.index(dump.len());
             dump[at] = value;
@@ -124,7 +124,7 @@ proptest! {
 
     #[test]
     fn a_dump_with_odd_numbers(changes in prop::collection::vec((any::<prop::sample::Index>(), 0..ODD.len()), 1..4)) {
-        let mut dump = Sample::new().bytes();
+        let mut dump = Dump::small().bytes();
         for (place, odd) in changes {
             let at = 31 + place.index(dump.len() - 35);
             dump[at..at + 4].copy_from_slice(&ODD[odd].to_be_bytes());
@@ -147,7 +147,7 @@ fn small() -> impl Strategy<Value = u8> {
 
 #[test]
 fn every_prefix_of_a_dump() {
-    let dump = Sample::new().bytes();
+    let dump = Dump::small().bytes();
     for end in 0..dump.len() {
         try_all(&dump[..end]);
     }
@@ -178,7 +178,7 @@ fn numbers_beyond_all_bounds() {
 #[test]
 fn lengths_of_4_gib_allocate_nothing() {
     for tag in [1, 5, 6, 13, 0x0C, 0x1C, 0x77] {
-        let mut sample = Sample::new();
+        let mut sample = Dump::small();
         let mut lie = record(tag, bytes().u8(0).u4(u32::MAX).u8(0).u8(0).u4(u32::MAX));
         lie.length = Some(u32::MAX);
         sample.records.insert(0, lie);
@@ -188,7 +188,7 @@ fn lengths_of_4_gib_allocate_nothing() {
         primitive_array(0x3000, 11, u32::MAX, &[]),
         object_array(0x3000, 0, &[]),
     ] {
-        let mut sample = Sample::new();
+        let mut sample = Dump::small();
         let mut array = array;
         array[13..17].copy_from_slice(&u32::MAX.to_be_bytes());
         sample.heap(1).push(array);
@@ -202,7 +202,7 @@ fn lengths_of_4_gib_allocate_nothing() {
 #[test]
 fn a_long_chain_of_classes_takes_linear_time() {
     const CLASSES: u64 = 50_000;
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     let name = sample.name("value");
     let id = |number: u64| 0x10_0000 + number * 8;
     let class = |number: u64| {
@@ -227,7 +227,7 @@ fn ids_that_were_made_to_collide_take_linear_time() {
     const INVERSE: u64 = 0x7814_94a5_5daa_ed0d;
     const CLASSES: u64 = 200_000;
     let id = |number: u64| INVERSE.wrapping_mul(number + 1);
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     *sample.heap(0) = (0..CLASSES)
         .map(|number| ClassDump::new(id(number), 0).bytes())
         .collect();
@@ -241,7 +241,7 @@ fn ids_that_were_made_to_collide_take_linear_time() {
 #[test]
 fn the_fuzzers_seed_is_the_sample() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/seeds/two_threads");
-    let dump = Sample::new().bytes();
+    let dump = Dump::small().bytes();
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(path, &dump).unwrap();
     }

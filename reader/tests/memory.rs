@@ -18,45 +18,45 @@ use sample::*;
 const MANY: u32 = 1 << 10;
 
 /// Adds one more record of a kind to the file.
-type Add = fn(&mut Sample, u32);
+type Add = fn(&mut Dump, u32);
 
 /// Puts a record before the heap.
-fn put(sample: &mut Sample, record: Record) {
+fn put(sample: &mut Dump, record: Record) {
     let place = sample.records.len() - 3;
     sample.records.insert(place, record);
 }
 
-fn a_string(sample: &mut Sample, number: u32) {
+fn a_string(sample: &mut Dump, number: u32) {
     let text = format!("a text that is long enough to matter {number:012}");
     put(sample, string(1000 + u64::from(number), text.as_bytes()));
 }
 
-fn a_class(sample: &mut Sample, number: u32) {
+fn a_class(sample: &mut Dump, number: u32) {
     put(
         sample,
         load_class(100 + number, 0x10_0000 + 8 * u64::from(number), 1),
     );
 }
 
-fn a_frame(sample: &mut Sample, number: u32) {
+fn a_frame(sample: &mut Dump, number: u32) {
     put(sample, frame(1000 + u64::from(number), 1, 1, 1, 1, 7));
 }
 
-fn a_trace(sample: &mut Sample, number: u32) {
+fn a_trace(sample: &mut Dump, number: u32) {
     put(sample, trace(100 + number, 1, &[1, 2, 3]));
 }
 
-fn a_thread(sample: &mut Sample, number: u32) {
+fn a_thread(sample: &mut Dump, number: u32) {
     sample.heap(0).push(thread_root(MAIN, 100 + number, 2));
 }
 
-fn an_object(sample: &mut Sample, number: u32) {
+fn an_object(sample: &mut Dump, number: u32) {
     let id = 0x4000_0000 + (u64::from(number) << 32);
     sample.heap(1).push(primitive_array(id, BOOLEAN, 0, &[]));
 }
 
 fn file_with(many: u32, add: Add) -> Vec<u8> {
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     (0..many).for_each(|number| add(&mut sample, number));
     sample.bytes()
 }

@@ -42,7 +42,7 @@ fn samples(total: u32, rows: &[(u32, u32)]) -> Record {
 
 #[test]
 fn objects_are_counted_by_class_and_trace() {
-    let mut dump = Sample::new();
+    let mut dump = Dump::small();
     // Another instance at the same site, two arrays at one trace, and traces without information.
     dump.heap(1).push(instance(0x3000, 4, LEAF, &[0; 17]));
     let mut ints = primitive_array(0x3008, INT, 2, &[0; 8]);
@@ -72,7 +72,7 @@ fn objects_are_counted_by_class_and_trace() {
 
 #[test]
 fn the_last_report_of_sites_counts() {
-    let mut dump = Sample::new();
+    let mut dump = Dump::small();
     dump.records.push(sites(0, 100, &[(18, 60), (17, 40)]));
     dump.records.push(sites(1, 90, &[(18, 50)]));
     let found = allocations(&dump.bytes());
@@ -120,7 +120,7 @@ fn sites_of_a_text_have_their_stacks() {
 
 #[test]
 fn samples_of_all_reports_add_up() {
-    let mut dump = Sample::new();
+    let mut dump = Dump::small();
     dump.records.push(samples(7, &[(4, 2), (2, 3)]));
     dump.records.push(samples(5, &[(3, 3)]));
     let found = cpu(&dump.bytes());
@@ -128,12 +128,12 @@ fn samples_of_all_reports_add_up() {
     let rows: Vec<_> = table.rows.iter().map(|row| (row.trace, row.cost)).collect();
     assert_eq!((rows, table.total), (vec![(3, 5), (2, 4)], 12));
     assert!(found.times.is_none());
-    assert!(cpu(&Sample::new().bytes()).samples.is_none());
+    assert!(cpu(&Dump::small().bytes()).samples.is_none());
 }
 
 #[test]
 fn frames_of_samples_have_names() {
-    let mut dump = Sample::new();
+    let mut dump = Dump::small();
     dump.records.push(samples(7, &[(7, 2)]));
     let found = cpu(&dump.bytes());
     let frames: Vec<_> = found.stacks.frames(2).collect();
@@ -152,7 +152,7 @@ fn text_is_told_from_binary() {
         Opened::new(Box::new(&text[..])),
         Ok(Opened::Text(_))
     ));
-    let binary = Sample::new().bytes();
+    let binary = Dump::small().bytes();
     let opened = Opened::new(Box::new(binary.as_slice()));
     assert!(matches!(opened, Ok(Opened::Binary(_))));
     for neither in [
@@ -170,7 +170,7 @@ fn text_is_told_from_binary() {
 
 #[test]
 fn damage_is_counted_and_the_rest_is_read() {
-    let mut dump = Sample::new();
+    let mut dump = Dump::small();
     dump.records.insert(0, record(0x0E, bytes().u4(0)));
     dump.records.push(samples(1, &[(1, 2)]));
     let file = dump.bytes();

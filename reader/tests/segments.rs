@@ -24,8 +24,8 @@ fn summary(dump: &[u8], threads: usize) -> Summary {
 }
 
 /// The sample, and more segments with the sub-records that `sub_records` returns for each number.
-fn with_segments(count: u64, sub_records: impl Fn(u64) -> Vec<Vec<u8>>) -> Sample {
-    let mut sample = Sample::new();
+fn with_segments(count: u64, sub_records: impl Fn(u64) -> Vec<Vec<u8>>) -> Dump {
+    let mut sample = Dump::small();
     let at = sample.at(0x2C, 0);
     let segments = (0..count).map(|number| segment(sub_records(number)));
     sample.records.splice(at..at, segments);
@@ -43,7 +43,7 @@ fn each_object_is_counted_once() {
 #[test]
 fn the_last_root_of_a_thread_counts_and_the_first_dump_of_a_class() {
     let dump = with_segments(200, |number| {
-        let mut class = Sample::new().leaf();
+        let mut class = Dump::small().leaf();
         class.size = number as u32;
         vec![thread_root(LEAF, 9, number as u32), class.bytes()]
     });
@@ -52,7 +52,7 @@ fn the_last_root_of_a_thread_counts_and_the_first_dump_of_a_class() {
     let found = summary(&dump, 4);
     let last = found.threads.iter().find(|thread| thread.serial == 9);
     assert_eq!(last.unwrap().trace, 199);
-    let own = Sample::new().leaf().size;
+    let own = Dump::small().leaf().size;
     assert_eq!(found.classes.get(LEAF).unwrap().instance_bytes, own);
 }
 

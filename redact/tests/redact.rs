@@ -39,7 +39,7 @@ fn redacted(dump: &[u8], redaction: &Redaction) -> (Vec<u8>, Vec<u8>) {
 
 /// The replaced bytes of the sample, in order.
 fn gone(word: &str, keep: &str, drop: &str) -> Vec<u8> {
-    redacted(&Sample::new().bytes(), &redaction(word, keep, drop)).1
+    redacted(&Dump::small().bytes(), &redaction(word, keep, drop)).1
 }
 
 /// The static field and the two of the leaf, in file order; the array of flags; the letters.
@@ -61,7 +61,7 @@ fn is_sound(dump: &[u8]) -> bool {
 
 #[test]
 fn the_host_goes_and_the_sizes_stay() {
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     let facts = b"hprof-rs/facts 1\nhost=there\njvm=a VM\nheader_bytes=12\n";
     for text in [
         &facts[..],
@@ -121,7 +121,7 @@ fn fields_are_kept_and_dropped_by_name() {
         [&[1], LETTERS].concat()
     );
     assert_eq!(gone("all", "*#*", "*#*"), gone("all", "", ""));
-    let dump = Sample::new().bytes();
+    let dump = Dump::small().bytes();
     let (_, told) = try_redact(&dump, &redaction("values", "app.Leaf#v", "app.Leaf#w")).unwrap();
     assert_eq!(told.unmatched, ["app.Leaf#w"]);
     let statics = redaction("values", "app.Leaf#shared;app.Base#on", "app.Leaf#on");
@@ -133,14 +133,14 @@ fn fields_are_kept_and_dropped_by_name() {
 #[test]
 fn the_copy_is_as_sound_as_the_dump() {
     for word in ["strings", "arrays", "values", "all"] {
-        let (copy, _) = redacted(&Sample::new().bytes(), &redaction(word, "", ""));
+        let (copy, _) = redacted(&Dump::small().bytes(), &redaction(word, "", ""));
         assert!(is_sound(&copy), "{word}");
     }
 }
 
 #[test]
 fn constants_and_values_of_unknown_classes_become_zeros() {
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     let mut leaf = sample.leaf();
     leaf.constants = vec![(7, INT, vec![0, 0, 9, 9])];
     sample.replace_class(&leaf);
@@ -157,32 +157,13 @@ fn constants_and_values_of_unknown_classes_become_zeros() {
 /// A dump with short ids: a class with a number and a reference to an array.
 #[test]
 fn ids_may_have_four_bytes() {
-    let record = |tag: u8, body: Bytes| {
-        let head = bytes().u1(tag).u4(0).u4(body.0.len() as u32);
-        head.all(&body.0).0
-    };
-    let mut class = bytes().u1(0x20).u4(0x10).u4(1);
-    for _ in 0..6 {
-        class = class.u4(0);
-    }
-    let class = class.u4(8).u2(0).u2(0).u2(2).u4(2).u1(INT).u4(3).u1(REF);
-    let object = bytes()
-        .u1(0x21)
-        .u4(0x20)
-        .u4(1)
-        .u4(0x10)
-        .u4(8)
-        .u4(7)
-        .u4(0x28);
-    let array = bytes().u1(0x23).u4(0x28).u4(1).u4(2).u1(INT).u4(5).u4(6);
-    let heap = class.all(&object.0).all(&array.0);
-    let mut dump = b"JAVA PROFILE 1.0.2\0\0\0\0\x04\0\0\0\0\0\0\0\0".to_vec();
-    for (id, text) in [(1, "a.B"), (2, "count"), (3, "data"), (4, "secret")] {
-        dump.extend(record(0x01, bytes().u4(id).all(text.as_bytes())));
-    }
-    dump.extend(record(0x02, bytes().u4(1).u4(0x10).u4(1).u4(1)));
-    dump.extend(record(0x1C, heap));
-    dump.extend(record(0x2C, bytes()));
+    let mut dump = Dump::empty(4);
+    dump.class_of(0x10, "a.B", (0, 0), &[("count", INT), ("data", REF)], &[]);
+    dump.string("secret");
+    dump.instance_with(0x20, 0x10, &[(4, 7), (4, 0x28)]);
+    let elements = bytes().u4(5).u4(6).0;
+    dump.add(dump.to().primitive_array(0x28, INT, 2, &elements));
+    let dump = dump.bytes();
     let changed = |word, keep| redacted(&dump, &redaction(word, keep, "")).1;
     assert_eq!(changed("all", ""), [&b"secret"[..], &[7, 5, 6]].concat());
     assert_eq!(changed("all", "a.B#data"), [&b"secret"[..], &[7]].concat());
@@ -192,9 +173,9 @@ fn ids_may_have_four_bytes() {
 
 #[test]
 fn what_is_not_whole_is_refused() {
-    let dump = Sample::new().bytes();
+    let dump = Dump::small().bytes();
     let all = redaction("all", "", "");
-    let mut head = Sample::new();
+    let mut head = Dump::small();
     head.records.truncate(head.at(0x1C, 0));
     // Before the heap starts, a file may end after any record.
     for end in head.bytes().len() + 1..dump.len() {
@@ -205,7 +186,7 @@ fn what_is_not_whole_is_refused() {
         );
         assert!(is_refused, "{end}: {refused:?}");
     }
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     sample
         .records
         .insert(0, record(0x77, bytes().all(b"secret")));
@@ -220,7 +201,7 @@ proptest! {
         word in prop_oneof![Just("strings"), Just("arrays"), Just("values"), Just("all")],
         keep in prop_oneof![Just(""), Just("*#*"), Just("app.Leaf#v")],
     ) {
-        let mut dump = Sample::new().bytes();
+        let mut dump = Dump::small().bytes();
         for (at, byte) in changes {
             let at = at.index(dump.len());
             dump[at] = byte;

@@ -35,8 +35,8 @@ fn checked(dump: &[u8], lenient: bool) -> Report {
 }
 
 /// Breaks the sample and compares the names of the broken rules with those expected, in any order.
-fn assert_rules(change: impl FnOnce(&mut Sample), expected: &[&str]) {
-    let mut sample = Sample::new();
+fn assert_rules(change: impl FnOnce(&mut Dump), expected: &[&str]) {
+    let mut sample = Dump::small();
     change(&mut sample);
     let report = checked(&sample.bytes(), false);
     let mut found: Vec<_> = report.totals.iter().map(|total| total.rule.id()).collect();
@@ -48,17 +48,17 @@ fn assert_rules(change: impl FnOnce(&mut Sample), expected: &[&str]) {
 
 #[test]
 fn the_sample_is_sound() {
-    let report = checked(&Sample::new().bytes(), false);
+    let report = checked(&Dump::small().bytes(), false);
     assert_eq!(report.totals, []);
     assert_eq!(report.objects, 26);
-    assert_eq!(report.bytes, Sample::new().bytes().len() as u64);
+    assert_eq!(report.bytes, Dump::small().bytes().len() as u64);
 }
 
 #[test]
 fn the_sample_is_sound_packed() {
     use std::io::{Read, Write};
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packed.write_all(&Sample::new().bytes()).unwrap();
+    packed.write_all(&Dump::small().bytes()).unwrap();
     let packed = packed.finish().unwrap();
     let options = reader::CheckOptions {
         most: 1,
@@ -285,11 +285,11 @@ broken! {
         dump.records[at] = frame(1, run, descriptor, file, 99, 1);
     };
     class_not_loaded, ["class-not-loaded"], |dump| {
-        let at = dump.sub_record(0, 0x20, LEAF);
+        let at = dump.place(0, 0x20, LEAF);
         dump.heap(0).insert(at, ClassDump::new(0x5000, OBJECT).bytes());
     };
     class_twice, ["duplicate-class"], |dump| {
-        let at = dump.sub_record(0, 0x20, LEAF);
+        let at = dump.place(0, 0x20, LEAF);
         let again = dump.heap(0)[at].clone();
         dump.heap(0).insert(at, again);
     };
@@ -297,11 +297,11 @@ broken! {
         dump.heap(1).push(instance(0x3000, 1, 0x5000, &[]));
     };
     no_object_array_class, ["array-class-missing"], |dump| {
-        let at = dump.sub_record(0, 0x20, OBJECT_ARRAY);
+        let at = dump.place(0, 0x20, OBJECT_ARRAY);
         dump.heap(0).remove(at);
     };
     no_int_array_class, ["primitive-class-missing"], |dump| {
-        let at = dump.sub_record(0, 0x20, INT_ARRAY);
+        let at = dump.place(0, 0x20, INT_ARRAY);
         dump.heap(0).remove(at);
     };
     two_int_array_classes, ["duplicate-primitive-class"], |dump| {
@@ -310,7 +310,7 @@ broken! {
         dump.heap(0).insert(0, ClassDump::new(0x5000, OBJECT).bytes());
     };
     no_soft_reference, ["core-class-missing"], |dump| {
-        let at = dump.sub_record(0, 0x20, 0x1108);
+        let at = dump.place(0, 0x20, 0x1108);
         dump.heap(0).remove(at);
     };
     core_class_with_dots, ["dotted-name"], |dump| {
@@ -369,7 +369,7 @@ broken! {
         dump.records.swap(at, at + 1);
     };
     class_behind_a_root, ["class-dump-late"], |dump| {
-        let at = dump.sub_record(0, 0x20, LEAF);
+        let at = dump.place(0, 0x20, LEAF);
         let late = dump.heap(0).remove(at);
         dump.heap(0).push(late);
     };
@@ -412,7 +412,7 @@ broken! {
 }
 
 /// Puts all sub-records in one HEAP DUMP, without an end.
-fn to_heap_dump(dump: &mut Sample) {
+fn to_heap_dump(dump: &mut Dump) {
     let mut all = std::mem::take(dump.heap(0));
     all.extend(std::mem::take(dump.heap(1)));
     dump.records
@@ -421,7 +421,7 @@ fn to_heap_dump(dump: &mut Sample) {
     dump.records.last_mut().unwrap().tag = 0x0C;
 }
 
-fn insert_frame(dump: &mut Sample, id: u64, line: i32) {
+fn insert_frame(dump: &mut Dump, id: u64, line: i32) {
     let (run, descriptor, file) = (dump.name("run"), dump.name("()V"), dump.name("Leaf.java"));
     let at = dump.at(0x05, 0);
     dump.records

@@ -7,7 +7,7 @@ use sample::*;
 use super::checked;
 
 /// A writer, and how to make the sample look like its file.
-type Sign = (&'static str, fn(&mut Sample));
+type Sign = (&'static str, fn(&mut Dump));
 
 const SIGNS: [Sign; 6] = [
     ("hprof-rs", |_| {}),
@@ -31,9 +31,9 @@ const SIGNS: [Sign; 6] = [
 
 /// The writers in whose files this fault is an error, as letters: `o`urs, `h`otSpot's, the JDK's
 /// `a`gent's, an`d`roid's, `u`nknown, `n`ative images'.
-fn errors(rule: &str, change: impl Fn(&mut Sample)) -> String {
+fn errors(rule: &str, change: impl Fn(&mut Dump)) -> String {
     let is_error = |(writer, sign): &Sign| {
-        let mut sample = Sample::new();
+        let mut sample = Dump::small();
         change(&mut sample);
         sign(&mut sample);
         let report = checked(&sample.bytes(), true);
@@ -53,27 +53,27 @@ fn errors(rule: &str, change: impl Fn(&mut Sample)) -> String {
 
 #[test]
 fn a_habit_excuses_only_its_writer() {
-    let root_late = |dump: &mut Sample| dump.heap(1).push(root(0x05, CLASS));
+    let root_late = |dump: &mut Dump| dump.heap(1).push(root(0x05, CLASS));
     assert_eq!(errors("root-late", root_late), "oa");
-    let no_super = |dump: &mut Sample| {
+    let no_super = |dump: &mut Dump| {
         let mut base = dump.base();
         base.super_class = 0;
         dump.replace_class(&base);
     };
     assert_eq!(errors("super-zero", no_super), "oh");
-    let size = |dump: &mut Sample| {
+    let size = |dump: &mut Dump| {
         let mut leaf = dump.leaf();
         leaf.size += 16;
         dump.replace_class(&leaf);
     };
     assert_eq!(errors("instance-size", size), "oh");
-    let null = |dump: &mut Sample| dump.heap(0).push(root(0x05, 0));
+    let null = |dump: &mut Dump| dump.heap(0).push(root(0x05, 0));
     assert_eq!(errors("root-zero", null), "oh");
-    let dangling = |dump: &mut Sample| dump.heap(0).push(root(0x05, 0x7000));
+    let dangling = |dump: &mut Dump| dump.heap(0).push(root(0x05, 0x7000));
     assert_eq!(errors("root-dangling", dangling), "o");
-    let line_zero = |dump: &mut Sample| insert_frame(dump, 4, 0);
+    let line_zero = |dump: &mut Dump| insert_frame(dump, 4, 0);
     assert_eq!(errors("line-number", line_zero), "oha");
-    let nowhere = |dump: &mut Sample| {
+    let nowhere = |dump: &mut Dump| {
         let at = dump.at(0x02, 17);
         dump.records[at] = record(0x02, bytes().u4(18).u8(LEAF).u4(300_000).u8(18));
     };
@@ -82,7 +82,7 @@ fn a_habit_excuses_only_its_writer() {
 
 #[test]
 fn a_converted_dump_is_still_androids() {
-    let mut sample = Sample::new();
+    let mut sample = Dump::small();
     let at = sample.at(0x02, 0);
     sample.records[at] = record(0x02, bytes().u4(1).u8(OBJECT).u4(0).u8(1));
     sample
@@ -99,13 +99,13 @@ fn a_converted_dump_is_still_androids() {
 
 #[test]
 fn a_native_image_may_describe_a_class_twice() {
-    let mirror = |dump: &mut Sample| dump.heap(1).push(instance(BASE, 1, CLASS, &[]));
+    let mirror = |dump: &mut Dump| dump.heap(1).push(instance(BASE, 1, CLASS, &[]));
     assert_eq!(errors("class-mirror-instance", mirror), "oha");
 }
 
 #[test]
 fn what_nobody_is_known_for_is_an_error_in_all_files() {
-    let twice = |dump: &mut Sample| {
+    let twice = |dump: &mut Dump| {
         let again = dump.heap(1)[0].clone();
         dump.heap(1).push(again);
     };
@@ -114,14 +114,14 @@ fn what_nobody_is_known_for_is_an_error_in_all_files() {
 
 #[test]
 fn what_many_do_is_a_note_in_all_files() {
-    let odd = |dump: &mut Sample| dump.heap(1).push(instance(0x3001, 1, OBJECT, &[]));
+    let odd = |dump: &mut Dump| dump.heap(1).push(instance(0x3001, 1, OBJECT, &[]));
     assert_eq!(errors("unaligned-id", odd), "");
 }
 
 #[test]
 fn a_strict_judge_excuses_nobody() {
     for (writer, sign) in SIGNS {
-        let mut sample = Sample::new();
+        let mut sample = Dump::small();
         sample.heap(1).push(root(0x05, CLASS));
         sign(&mut sample);
         let report = checked(&sample.bytes(), false);

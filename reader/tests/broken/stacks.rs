@@ -55,14 +55,14 @@ broken! {
     thread_root_twice, ["duplicate-thread"], |dump| dump.heap(0).push(thread_root(MAIN, 1, 2));
     thread_serial_left_out, ["thread-serial-gap"], |dump| dump.heap(0).push(thread_root(BASE_OBJECT, 9, 1));
     frame_root_before_its_thread, ["thread-late"], |dump| {
-        let at = dump.sub_record(0, 0x08, WORKER);
+        let at = dump.place(0, 0x08, WORKER);
         let late = dump.heap(0).remove(at);
         dump.heap(0).push(late);
     };
     frame_root_with_thread_zero, ["thread-missing"], |dump| dump.heap(0).push(frame_root(ARRAY, 0, 0));
     frame_root_of_an_unknown_thread, ["thread-missing"], |dump| dump.heap(0).push(frame_root(ARRAY, 9, 0));
     thread_with_anothers_trace, ["thread-trace-mismatch", "frame-number"], |dump| {
-        let at = dump.sub_record(0, 0x08, MAIN);
+        let at = dump.place(0, 0x08, MAIN);
         dump.heap(0)[at] = thread_root(MAIN, 1, 3);
     };
     thread_without_stack, [], |dump| dump.heap(0).push(thread_root(BASE_OBJECT, 3, 1));
