@@ -115,7 +115,7 @@ pub(crate) fn model(
     let suspects = suspects::in_json(heap, &leaks, &words, &mut space);
     let tree = treemap::Tree::of(heap, retained, &mut space, treemap::LIMITS);
     let classes = classes::in_json(heap, retained, &mut space);
-    let stacks = stacks::in_json(heap, words.stacks(), &mut space);
+    let stacks = stacks::in_json((heap, retained), words.stacks(), &mut space);
     let threads = threads::in_json(heap, retained, words.stacks(), &mut space)?;
     let growth = growth.map(|growth| growth.in_json(&mut space));
     let waste = if has_values {

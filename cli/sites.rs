@@ -30,12 +30,13 @@ const DEPTH_FRAMES: usize = 8;
 ///
 /// A site is a class and a stack: all objects of that class that were allocated there. `live` is
 /// what was still in use when the file was written, `allocated` is everything since the start,
-/// including garbage.
+/// including garbage. Without a heap dump, garbage counts as live until a collection has removed
+/// it.
 ///
 /// The numbers come from ALLOC SITES records (hprof-rs and the JDK's HPROF agent write them with
 /// heap=sites or heap=all), from the SITES section of a text profile (format=a), or from a heap
-/// dump whose objects have allocation stacks. A heap dump does not count garbage, and its sizes are
-/// estimates as in `hprof histo`.
+/// dump whose objects have allocation stacks. Each object with a stack stands for those of its
+/// class and size that have none.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hprof sites heap.hprof                        the 20 largest sites, 8 frames each
@@ -197,20 +198,25 @@ impl Listing<'_> {
 
     fn print_head(&self, to: &mut dyn Write) -> io::Result<()> {
         let live = in_words(self.table.live);
-        match self.source {
-            SiteSource::Sites if self.found.dumped.is_some() => writeln!(
-                to,
-                "As the profiler counted; the heap dump in this file has sites, too: --from dump"
-            )?,
-            SiteSource::Sites => writeln!(to, "As the profiler counted")?,
-            SiteSource::Dump => writeln!(
-                to,
-                "From the heap dump: objects that carry the stack where they were allocated"
-            )?,
-        }
+        let source = match (self.source, self.found.dumped.is_some()) {
+            (SiteSource::Sites, true) => {
+                "As the profiler counted; live are the objects of the heap dump"
+            }
+            (SiteSource::Sites, false) => "As the profiler counted",
+            (SiteSource::Dump, _) => "From the heap dump",
+        };
+        let carried = self.table.carried.objects;
+        let carried = match self.found.dumped.is_some() {
+            true => format!(
+                ", estimated from {} with a stack",
+                counted(carried, "object")
+            ),
+            false => String::new(),
+        };
+        writeln!(to, "{source}{carried}")?;
         let rest = match (self.table.allocated, self.table.stackless) {
             (Some(allocated), _) => format!("; {} allocated", in_words(allocated)),
-            (None, none) => format!("; {} without a stack, not shown", in_words(none)),
+            (None, none) => format!("; {} without a stack", in_words(none)),
         };
         let sites = counted(self.rows.len() as u64, "site");
         writeln!(to, "{sites}; {live} live{rest}\n")

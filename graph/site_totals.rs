@@ -8,6 +8,8 @@
 
 use std::collections::HashMap;
 
+use reader::{Amount, Counted, SiteTable, Stacks, Stratum};
+
 use crate::heap::Heap;
 use crate::retained::Retained;
 
@@ -27,10 +29,6 @@ pub struct SiteTotal {
     /// stack.
     pub error_bytes: f64,
 }
-
-/// Objects with about the same probability of being sampled: a class, and the number of bits of
-/// their size.
-type Stratum = (u32, u32);
 
 /// Numbers of a stratum's reachable objects, and of those among them that have a stack.
 type Counts = HashMap<Stratum, (u64, u64)>;
@@ -74,6 +72,39 @@ impl Retained {
             by_bytes.then((a.class, a.trace).cmp(&(b.class, b.trace)))
         });
         totals
+    }
+
+    /// The live objects of each site, see [`SiteTable::of_heap`]; `None` if no reachable object has
+    /// a stack.
+    pub fn live_sites(&self, heap: &Heap<'_>, stacks: &Stacks) -> Option<SiteTable> {
+        let mut amounts: HashMap<(u32, Stratum, Option<u32>), Amount> = HashMap::new();
+        let traced = heap
+            .traced()
+            .iter()
+            .filter(|(object, _)| self.is_reachable(*object));
+        for (object, trace) in traced {
+            let trace = (!stacks.is_empty(*trace)).then_some(*trace);
+            let key = (heap.class(*object), stratum(heap, *object), trace);
+            let amount = amounts.entry(key).or_default();
+            amount.objects += 1;
+            amount.bytes = amount.bytes.saturating_add(heap.shallow_bytes(*object));
+        }
+        let counted = |class: u32, stratum, trace, amount| Counted {
+            class: heap.class_name(class).into(),
+            stratum,
+            trace,
+            amount,
+        };
+        let mut all: Vec<Counted> = Vec::new();
+        for ((class, stratum, trace), amount) in amounts {
+            all.push(counted(class, stratum, trace, amount));
+        }
+        for (stratum, (objects, traced)) in self.strata(heap) {
+            let class = u32::try_from(stratum.0).unwrap_or(u32::MAX);
+            let objects = objects.saturating_sub(traced);
+            all.push(counted(class, stratum, None, Amount { objects, bytes: 0 }));
+        }
+        SiteTable::of_heap(&all, heap.sites().as_ref())
     }
 
     /// The reachable objects of all strata in which at least one object has a stack.
@@ -124,7 +155,7 @@ fn is_set(bits: &[u64], object: u32) -> bool {
 
 fn stratum(heap: &Heap<'_>, object: u32) -> Stratum {
     let bytes = heap.shallow_bytes(object);
-    (heap.class(object), u64::BITS - bytes.leading_zeros())
+    (heap.class(object).into(), u64::BITS - bytes.leading_zeros())
 }
 
 /// Sums of this size are exact in a float.

@@ -22,9 +22,11 @@ pub struct Allocations {
     /// The stacks to which the sites refer.
     pub stacks: Stacks,
     /// The profiler's counts: ALLOC SITES records, or the SITES section of a text profile. The last
-    /// report if there are several; `None` if there is none.
+    /// report if there are several; `None` if there is none. If objects of a heap dump have stacks,
+    /// the live objects are those of the dump.
     pub recorded: Option<SiteTable>,
-    /// Counts of the heap dump's objects, see [`crate::Sizes`]; `None` if none of them has a stack.
+    /// Estimates of the heap dump's objects, see [`SiteTable::of_heap`] and [`crate::Sizes`];
+    /// `None` if none of them has a stack.
     pub dumped: Option<SiteTable>,
     /// Whether there is a heap dump, with or without stacks.
     pub has_heap: bool,
@@ -136,11 +138,17 @@ impl Gathered {
     fn finish(self, budget: Budget) -> Result<Allocations, ReadError> {
         let mut names = Names::new(&self.strings);
         let stacks = self.stacks.resolve(&mut names);
+        let recorded = self.recorded.finish(&self.stacks, &mut names);
+        let about = (&self.classes, self.strings.facts());
+        let dumped = self
+            .dumped
+            .finish(&stacks, about, &mut names, recorded.as_ref());
         let found = Allocations {
-            recorded: self.recorded.finish(&self.stacks, &mut names),
-            dumped: self
-                .dumped
-                .finish(&stacks, (&self.classes, self.strings.facts()), &mut names),
+            recorded: match (&dumped, recorded) {
+                (Some(heap), Some(recorded)) => Some(recorded.with_live_of(heap, &stacks)),
+                (_, recorded) => recorded,
+            },
+            dumped,
             stacks,
             has_heap: self.has_heap,
             damaged: self.damaged,

@@ -1,19 +1,21 @@
 //! Sites counted in a heap dump whose objects have allocation traces.
 
-use format::{ClassName, JvmFacts};
+use format::{BasicType, ClassName, JvmFacts};
 
 use crate::classes::ClassTable;
 use crate::heap_record::HeapRecord;
+use crate::live_sites::Counted;
 use crate::names::Names;
 use crate::object_sums::{held_bytes, Kind, Sizing, Sums};
-use crate::sites::{Amount, Site, SiteTable};
+use crate::sites::{Amount, SiteTable};
 use crate::stacks::Stacks;
 
-/// The objects of a dump by trace and class. Memory grows with the number of these pairs, not of
+/// The objects of a dump by trace, class and size. Memory grows with the number of these, not of
 /// objects.
 #[derive(Debug)]
 pub(crate) struct DumpedSites {
-    sums: Sums<(u32, Kind)>,
+    /// The number of bits of an array's size is the last.
+    sums: Sums<(u32, Kind, u32)>,
     sizing: Sizing,
 }
 
@@ -33,14 +35,22 @@ impl DumpedSites {
 
     /// Counts an object or array; ignores other sub-records.
     pub(crate) fn add(&mut self, record: &HeapRecord) {
-        let trace = match record {
-            HeapRecord::Instance(instance) => instance.trace,
-            HeapRecord::ObjectArray(array) => array.trace,
-            HeapRecord::PrimitiveArray(array) => array.trace,
-            _ => 0,
+        let array_bits = |length: u32, kind: BasicType| {
+            let bytes = u64::from(length) * u64::from(kind.size_bytes(4)) + 16;
+            u64::BITS - bytes.leading_zeros()
+        };
+        let (trace, bits) = match record {
+            HeapRecord::Instance(instance) => (instance.trace, 0),
+            HeapRecord::ObjectArray(array) => {
+                (array.trace, array_bits(array.length, BasicType::Object))
+            }
+            HeapRecord::PrimitiveArray(array) => {
+                (array.trace, array_bits(array.length, array.kind))
+            }
+            _ => (0, 0),
         };
         if let Some(kind) = self.sizing.kind(record) {
-            let sum = self.sums.entry((trace, kind)).or_default();
+            let sum = self.sums.entry((trace, kind, bits)).or_default();
             sum.count(record, &self.sizing);
         }
     }
@@ -50,41 +60,34 @@ impl DumpedSites {
         held_bytes(&self.sums)
     }
 
-    /// The sites with names, or `None` if no object has a trace with frames.
+    /// The sites with names, or `None` if no object has a trace with frames. `recorded` is what the
+    /// profiler counted.
     pub(crate) fn finish(
         self,
         stacks: &Stacks,
         (classes, facts): (&ClassTable, &JvmFacts),
         names: &mut Names<'_>,
+        recorded: Option<&SiteTable>,
     ) -> Option<SiteTable> {
-        let (mut live, mut stackless) = (Amount::default(), Amount::default());
-        let mut rows = Vec::new();
-        for ((trace, kind), sum) in self.sums {
-            let amount = Amount {
-                bytes: self.sizing.bytes(kind, sum, classes, facts),
-                objects: sum.objects,
+        let counted = self.sums.iter().map(|((trace, kind, bits), sum)| {
+            let (class, number) = match kind {
+                Kind::Class(id) => (classes.shared_name(*id, names), *id),
+                Kind::Primitive(kind) => (
+                    ClassName::array_of(*kind).to_java().into(),
+                    // No class has such an id.
+                    u64::MAX - u64::from(kind.code()),
+                ),
             };
-            if stacks.is_empty(trace) {
-                stackless.add(amount);
-                continue;
-            }
-            live.add(amount);
-            rows.push(Site {
-                class: match kind {
-                    Kind::Class(id) => classes.shared_name(id, names),
-                    Kind::Primitive(kind) => ClassName::array_of(kind).to_java().into(),
+            Counted {
+                class,
+                stratum: (number, *bits),
+                trace: (!stacks.is_empty(*trace)).then_some(*trace),
+                amount: Amount {
+                    bytes: self.sizing.bytes(*kind, *sum, classes, facts),
+                    objects: sum.objects,
                 },
-                trace,
-                live: amount,
-                allocated: None,
-            });
-        }
-        if rows.is_empty() {
-            return None;
-        }
-        Some(SiteTable {
-            stackless,
-            ..SiteTable::new(rows, live, None)
-        })
+            }
+        });
+        SiteTable::of_heap(&counted.collect::<Vec<_>>(), recorded)
     }
 }

@@ -31,7 +31,7 @@ impl Amount {
     }
 
     /// The larger of each number.
-    fn at_least(self, other: Self) -> Self {
+    pub(crate) fn at_least(self, other: Self) -> Self {
         Self {
             bytes: self.bytes.max(other.bytes),
             objects: self.objects.max(other.objects),
@@ -63,6 +63,9 @@ pub struct SiteTable {
     pub allocated: Option<Amount>,
     /// Live objects without a stack, which are in no row; only in a heap dump.
     pub stackless: Amount,
+    /// Objects of the heap dump that carry a stack, of which the live ones are estimated; none if
+    /// the profiler counted those.
+    pub carried: Amount,
 }
 
 impl SiteTable {
@@ -83,6 +86,7 @@ impl SiteTable {
             live: live.at_least(live_sum),
             allocated: allocated.map(|total| total.at_least(allocated_sum)),
             stackless: Amount::default(),
+            carried: Amount::default(),
         }
     }
 }

@@ -244,6 +244,16 @@ impl Export<'_, '_> {
                 .or_default();
             (row.live, row.allocated) = (Some(site.live), site.allocated);
         }
+        let live = self.retained.live_sites(heap, &heap.stacks());
+        if let Some(live) = &live {
+            // The profiler counts garbage, too.
+            rows.values_mut()
+                .for_each(|row| row.live = row.live.map(|_| Amount::default()));
+            for site in &live.rows {
+                let key = (site.trace, site.class.to_string());
+                rows.entry(key).or_default().live = Some(site.live);
+            }
+        }
         for total in self.retained.sites(heap) {
             let key = (total.trace, heap.class_name(total.class));
             let row = rows.entry(key).or_default();

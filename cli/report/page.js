@@ -588,7 +588,7 @@ if (data.stacks) {
   const { recorded, rest } = data.stacks;
   const note = recorded
     ? "As the profiler counted it. If it sampled, which is its default, these numbers are estimates: unbiased, but rough for what is small. "
-    : "The own bytes of those objects of the dump that carry the stack where they were allocated. Other objects do not count. ";
+    : "Estimated from the objects of the dump that carry the stack where they were allocated: each counts for those of its class and size that do not. ";
   const chart = new Chart(stackTree(true), { icicle: true, label: "Flame graph of live bytes" });
   body("allocated").append(
     element("p", "note", note + "The width of a box is bytes." + (rest.stacks > 0 ? " " + counted(rest.stacks, "stack") + " with " + inUnits(rest.bytes) + " are too small for this page." : "")),

@@ -1,10 +1,9 @@
 //! The allocation stacks of live bytes.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
-use graph::Heap;
-use reader::Stacks;
+use graph::{Heap, Retained};
+use reader::{Site, Stacks};
 use serde_json::{json, Value};
 
 use super::space::Space;
@@ -20,29 +19,22 @@ const FRAME_BYTES: u64 = 6;
 /// Most frames shown of a stack, from the top.
 pub(crate) const FRAMES_MAX: usize = 64;
 
-/// Objects of one class allocated by one stack.
-struct Row {
-    bytes: u64,
-    objects: u64,
-    class: String,
-    trace: u32,
-}
-
-/// The profiler's counts, otherwise those of the dump's objects; null if no stack is known. A row
-/// has bytes, objects, class, and the frames from the top.
-pub(crate) fn in_json(heap: &Heap<'_>, stacks: &Stacks, space: &mut Space) -> Value {
-    let recorded = recorded(heap, stacks);
-    let is_recorded = !recorded.is_empty();
-    let mut rows = if is_recorded {
-        recorded
-    } else {
-        carried(heap, stacks)
-    };
+/// Estimates of the dump's objects, otherwise the profiler's counts; null if no stack is known. A
+/// row has bytes, objects, class, and the frames from the top.
+pub(crate) fn in_json(
+    (heap, retained): (&Heap<'_>, &Retained),
+    stacks: &Stacks,
+    space: &mut Space,
+) -> Value {
+    let live = retained.live_sites(heap, stacks);
+    let is_recorded = live.is_none();
+    let mut rows = live.or_else(|| heap.sites()).unwrap_or_default().rows;
+    rows.retain(|row| row.live.bytes > 0 && !stacks.is_empty(row.trace));
     if rows.is_empty() {
         return Value::Null;
     }
     rows.sort_by(|a, b| {
-        let key = |row: &Row| (Reverse(row.bytes), row.trace);
+        let key = |row: &Site| (Reverse(row.live.bytes), row.trace);
         key(a).cmp(&key(b)).then_with(|| a.class.cmp(&b.class))
     });
     space.open(SPACE_BYTES);
@@ -51,7 +43,7 @@ pub(crate) fn in_json(heap: &Heap<'_>, stacks: &Stacks, space: &mut Space) -> Va
     for row in &rows {
         if !space.has_room() {
             stacks_left += 1;
-            bytes_left = bytes_left.saturating_add(row.bytes);
+            bytes_left = bytes_left.saturating_add(row.live.bytes);
             continue;
         }
         let class = space.name(&row.class);
@@ -59,8 +51,8 @@ pub(crate) fn in_json(heap: &Heap<'_>, stacks: &Stacks, space: &mut Space) -> Va
         space.take(ROW_BYTES);
         let is_cut = stacks.depth_frames(row.trace) > FRAMES_MAX;
         listed.push(json!([
-            row.bytes,
-            row.objects,
+            row.live.bytes,
+            row.live.objects,
             class,
             frames,
             u8::from(is_cut)
@@ -81,32 +73,4 @@ pub(crate) fn frames(stacks: &Stacks, trace: u32, space: &mut Space) -> Vec<u32>
         names.push(space.name(&frame::line(frame)));
     }
     names
-}
-
-fn recorded(heap: &Heap<'_>, stacks: &Stacks) -> Vec<Row> {
-    let table = heap.sites().unwrap_or_default();
-    let with_stack = |site: &&reader::Site| site.live.bytes > 0 && !stacks.is_empty(site.trace);
-    let row = |site: &reader::Site| Row {
-        bytes: site.live.bytes,
-        objects: site.live.objects,
-        class: site.class.to_string(),
-        trace: site.trace,
-    };
-    table.rows.iter().filter(with_stack).map(row).collect()
-}
-
-fn carried(heap: &Heap<'_>, stacks: &Stacks) -> Vec<Row> {
-    let mut counts: HashMap<(u32, u32), (u64, u64)> = HashMap::new();
-    for (object, trace) in heap.traced() {
-        let (bytes, objects) = counts.entry((*trace, heap.class(*object))).or_default();
-        (*bytes, *objects) = (*bytes + heap.shallow_bytes(*object), *objects + 1);
-    }
-    counts.retain(|(trace, _), _| !stacks.is_empty(*trace));
-    let row = |((trace, class), (bytes, objects))| Row {
-        bytes,
-        objects,
-        class: heap.class_name(class),
-        trace,
-    };
-    counts.into_iter().map(row).collect()
 }

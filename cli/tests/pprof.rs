@@ -158,8 +158,8 @@ fn profile() -> Dump {
 fn sites_have_four_values() {
     let expected = [
         "alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes inuse_space",
-        "[225, 9000, 100, 4000] app.Leaf.run(Leaf.java:0) app.Leaf.run(Leaf.java:0) class=app.Leaf",
         "[5, 30000, 2, 48] [no stack](:0) class=int[]",
+        "[225, 9000, 1, 32] app.Leaf.run(Leaf.java:0) app.Leaf.run(Leaf.java:0) class=app.Leaf",
     ];
     assert_eq!(made(&["sites"], &profile()), expected);
     assert_eq!(made(&["flame", "--from", "sites"], &profile()), expected);

@@ -304,7 +304,7 @@ fn a_source_that_is_not_there_is_named() {
         assert!(message.contains(expected), "{message}");
     }
     for (from, expected) in [
-        ("sites", "app.Leaf 4000"),
+        ("sites", "app.Leaf 32"),
         ("dump", "app.Leaf 32"),
         ("samples", "app.Leaf.run 9"),
     ] {

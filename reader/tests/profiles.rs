@@ -72,7 +72,7 @@ fn objects_are_counted_by_class_and_trace() {
 
 #[test]
 fn the_last_report_of_sites_counts() {
-    let mut dump = Dump::small();
+    let mut dump = without_heap();
     dump.records.push(sites(0, 100, &[(18, 60), (17, 40)]));
     dump.records.push(sites(1, 90, &[(18, 50)]));
     let found = allocations(&dump.bytes());
@@ -88,7 +88,34 @@ fn the_last_report_of_sites_counts() {
         "the rows have two objects, the record says one"
     );
     assert_eq!(table.allocated, Some(amount(900, 90)));
-    assert!(found.dumped.is_some());
+    assert!(found.dumped.is_none());
+}
+
+#[test]
+fn garbage_is_not_live_where_a_heap_shows_it() {
+    let mut dump = Dump::small();
+    // The heap has one object of the first site, and none of the second.
+    dump.records.push(sites(0, 100, &[(18, 60), (17, 40)]));
+    let table = allocations(&dump.bytes()).recorded.unwrap();
+    let rows: Vec<_> = table
+        .rows
+        .iter()
+        .map(|row| (&*row.class, row.live, row.allocated))
+        .collect();
+    let expected = [
+        ("app.Leaf", amount(32, 1), Some(amount(60, 1))),
+        ("app.Base", amount(0, 0), Some(amount(40, 1))),
+    ];
+    assert_eq!(rows, expected);
+    assert_eq!((table.live, table.carried), (amount(32, 1), amount(32, 1)));
+}
+
+/// The sample without its heap.
+fn without_heap() -> Dump {
+    let mut dump = Dump::small();
+    dump.records
+        .retain(|record| !matches!(record.tag, 0x1C | 0x2C));
+    dump
 }
 
 #[test]
