@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     output: PathBuf,
     /// Value of the column `dump` [default: the file's name without .hprof and .gz]
     #[arg(long, value_name = "NAME")]
-    dump: Option<String>,
+    name: Option<String>,
     /// Also write the texts of strings, which may be secret, each cut to 4,096 bytes
     #[arg(long)]
     strings: bool,
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let folder = Folder::new(to).map_err(written)?;
     with_loaded(&arguments.graph, PASSES, |loaded| {
         let (heap, retained, file) = (&loaded.heap, &loaded.retained, &loaded.file);
-        let name = arguments.dump.clone();
+        let name = arguments.name.clone();
         let export = Export {
             heap,
             retained,

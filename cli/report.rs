@@ -85,7 +85,7 @@ fn write(graph: &GraphArguments, earlier: Option<Earlier>, to: &Path) -> Result<
         let data = data.map_err(|fault| failure(file, &fault))?;
         file.done();
         let page = page::page(&data);
-        target::write(to, file, |to| to.write_all(page.as_bytes()))?;
+        target::write_private(to, file, |to| to.write_all(page.as_bytes()))?;
         let name = plain(&to.display().to_string());
         let (bytes, total) = (
             grouped(page.len() as u64),

@@ -11,7 +11,7 @@ use crate::number::{counted, grouped, in_units, percent};
 use crate::plain::{plain, shown};
 
 /// Packages whose frames show how something was allocated, but not why.
-const PLUMBING: [&str; 5] = ["java.", "javax.", "jdk.", "sun.", "kotlin."];
+pub(crate) const PLUMBING: [&str; 5] = ["java.", "javax.", "jdk.", "sun.", "kotlin."];
 
 /// Everything needed for sentences besides the suspect.
 pub(crate) struct Words<'h, 'p> {

@@ -1,7 +1,9 @@
-//! The folder of an export: complete or absent, and never in the place of something else.
+//! The folder of an export: complete or absent, its owner's alone, and never in the place of
+//! something else.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{renameat_with, RenameFlags, CWD};
@@ -52,6 +54,7 @@ impl Folder {
         };
         let made = tempfile::Builder::new()
             .prefix(".hprof-")
+            .permissions(fs::Permissions::from_mode(0o700))
             .tempdir_in(parent(&place))
             .map_err(|fault| match fault.kind() {
                 ErrorKind::NotFound => io::Error::other(format!(

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -88,7 +89,10 @@ impl TableFile {
                     .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
             }
         }
-        let file = File::create_new(folder.join(format!("{name}.parquet")))?;
+        let mut options = File::options();
+        // It may hold texts of the heap.
+        options.write(true).create_new(true).mode(0o600);
+        let file = options.open(folder.join(format!("{name}.parquet")))?;
         let schema = Arc::new(schema.map_err(failed)?);
         let writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build()));
         Ok(Self {

@@ -4,9 +4,13 @@
 use serde_json::{json, Map, Value};
 
 use crate::plain::plain;
+use crate::sentence::PLUMBING;
 
 /// Most bytes of an answer.
 pub(crate) const ANSWER_BYTES_MAX: usize = 8 << 10;
+
+/// Most characters of a sentence, which is the answer: names in it may be hostile.
+const SENTENCE_CHARS: usize = 2000;
 
 /// Rows of a list and characters of a text, from what is nice to what always fits.
 const LIMITS: [Limits; 6] = [
@@ -92,6 +96,20 @@ impl Limits {
         let mut missing = Vec::new();
         for (key, value) in object {
             let value = match value {
+                Value::String(text) if key == "sentence" => {
+                    let whole = Self {
+                        chars: SENTENCE_CHARS,
+                        ..self
+                    };
+                    whole.text(text).into()
+                }
+                Value::Array(frames) if key == "frames" => {
+                    let (frames, left_out) = self.rows(&folded(frames), false);
+                    if left_out > 0 {
+                        missing.push((key, left_out));
+                    }
+                    frames
+                }
                 Value::Array(rows) => {
                     let (rows, left_out) = self.rows(rows, is_path);
                     if left_out > 0 && !is_path {
@@ -114,6 +132,30 @@ impl Limits {
         }
         kept.into()
     }
+}
+
+/// Frames, where one row counts those of libraries that follow each other and hold nothing.
+fn folded(frames: &[Value]) -> Vec<Value> {
+    let mut rows: Vec<Value> = Vec::new();
+    for run in frames.chunk_by(|one, next| is_plumbing(one) && is_plumbing(next)) {
+        match run {
+            [first, _, ..] if is_plumbing(first) => {
+                rows.push(json!({ "library_frames": run.len() }));
+            }
+            _ => rows.extend_from_slice(run),
+        }
+    }
+    rows
+}
+
+fn is_plumbing(frame: &Value) -> bool {
+    let line = frame.get("class").or_else(|| frame.get("at"));
+    let class = line.and_then(Value::as_str).unwrap_or_default();
+    let holds = |value: &Value| value.as_array().is_some_and(|rows| !rows.is_empty());
+    let holds = frame
+        .as_object()
+        .is_some_and(|frame| frame.values().any(holds));
+    !holds && PLUMBING.iter().any(|package| class.starts_with(package))
 }
 
 #[cfg(test)]
@@ -180,6 +222,34 @@ mod tests {
         let left_out = kept.iter().filter_map(|row| row["left_out"].as_u64());
         let shown = kept.iter().filter(|row| row["id"].is_u64());
         assert_eq!(left_out.sum::<u64>() + shown.count() as u64, 1036);
+    }
+
+    #[test]
+    fn a_sentence_is_not_cut() {
+        let sentence = "It retains all. ".repeat(40);
+        let rows: Vec<Value> = (0..500)
+            .map(|id| json!({ "class": "c".repeat(500), "id": id }))
+            .collect();
+        let text = brief(&json!({ "rows": rows, "sentence": sentence }));
+        let answer: Value = serde_json::from_str(&text).unwrap();
+        assert!(text.len() <= ANSWER_BYTES_MAX);
+        assert_eq!(answer["sentence"], sentence);
+    }
+
+    #[test]
+    fn frames_of_libraries_that_hold_nothing_are_one_row() {
+        let frame = |class: &str| json!({ "class": class, "method": "run" });
+        let holder = json!({ "class": "java.lang.Thread", "holds": [{ "id": "0x7" }] });
+        let frames = [
+            frame("java.util.HashMap"),
+            frame("app.Main"),
+            frame("java.lang.A"),
+            json!({ "at": "jdk.internal.B.run(B.java)", "locals": [] }),
+            holder.clone(),
+        ];
+        let answer: Value = serde_json::from_str(&brief(&json!({ "frames": frames }))).unwrap();
+        let expected = json!([frames[0], frames[1], { "library_frames": 2 }, holder]);
+        assert_eq!(answer["frames"], expected);
     }
 
     #[test]

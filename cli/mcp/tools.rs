@@ -264,8 +264,9 @@ impl Tools for HeapTools<'_> {
             return None;
         };
         let is_one = |tool: &Value| tool.get("name").and_then(Value::as_str) == Some(name);
-        tools.iter().find(|tool| is_one(tool))?;
-        Some(self.answer(name, given).map(|answer| brief(&answer)))
+        let tool = tools.iter().find(|tool| is_one(tool))?;
+        let answer = known(tool, given).and_then(|()| self.answer(name, given));
+        Some(answer.map(|answer| brief(&answer)))
     }
 }
 
@@ -281,13 +282,51 @@ fn written(jvm: &Jvm, file: &Path) -> io::Result<File> {
     }
 }
 
+/// Refuses arguments that the tool's schema does not have.
+fn known(tool: &Value, given: &Map<String, Value>) -> Result<(), String> {
+    let schema = tool
+        .pointer("/inputSchema/properties")
+        .and_then(Value::as_object);
+    let names: Vec<&str> = schema
+        .into_iter()
+        .flatten()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    match given.keys().find(|name| !names.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(other) => {
+            let other: String = plain(other).chars().take(100).collect();
+            let all = match names.is_empty() {
+                true => "no arguments".to_owned(),
+                false => names.join(", "),
+            };
+            Err(format!(
+                "there is no argument {other}; this tool takes {all}"
+            ))
+        }
+    }
+}
+
 /// Why a question has no answer, for the model.
 fn said(failure: Failure) -> String {
     let why = match failure {
         Failure::Input(why) | Failure::Target(why) => why,
         Failure::Output(fault) => fault.to_string(),
     };
-    plain(&why).chars().take(1000).collect()
+    in_tools_words(&plain(&why)).chars().take(1000).collect()
+}
+
+/// The command's words with tools in place of commands.
+fn in_tools_words(why: &str) -> String {
+    let commands = [
+        "histo", "top", "leaks", "path", "show", "threads", "waste", "dump",
+    ];
+    commands.iter().fold(why.to_owned(), |why, command| {
+        why.replace(
+            &format!("`hprof {command}`"),
+            &format!("the tool {command}"),
+        )
+    })
 }
 
 fn number(given: &Map<String, Value>, name: &str, default: u64) -> Result<u64, String> {

@@ -7,6 +7,7 @@
 
 use sample::wasteful;
 use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -62,6 +63,11 @@ fn tables_say_what_is_in_the_dump() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert_eq!(files(&to).len(), 10);
     assert_eq!(files(folder.path()), ["out", "shop.hprof.gz"]);
+    let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+    assert_eq!(
+        (mode(&to), mode(&to.join("string.parquet"))),
+        (0o700, 0o600)
+    );
     let all = texts(
         &to,
         "dump",
@@ -143,7 +149,7 @@ fn nothing_else_is_replaced() {
     assert!(told.contains("none; create it first"), "{told}");
     assert_eq!(files(&other), ["object.parquet"]);
     assert_eq!(
-        export(&dump, &empty, &["--dump", "a b"]).status.code(),
+        export(&dump, &empty, &["--name", "a b"]).status.code(),
         Some(0)
     );
     assert_eq!(texts(&empty, "dump", &["dump"]), ["\"a b\""]);

@@ -138,6 +138,33 @@ fn what_is_hostile_is_refused_and_the_next_request_is_answered() {
 }
 
 #[test]
+fn a_refusal_speaks_of_tools_and_their_arguments() {
+    let folder = TempDir::new().unwrap();
+    let input = [
+        call(1, "top", &json!({ "most": 5 })),
+        call(2, "overview", &json!({ "by": "class" })),
+        call(3, "path", &json!({ "of": "no.such.Class" })),
+    ];
+    let answers = answers(&server(&folder, &[], input.concat().as_bytes()));
+    let said = |answer: &Value| {
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+        answer["result"]["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(
+        said(&answers[0]),
+        "there is no argument most; this tool takes by, limit"
+    );
+    assert!(said(&answers[1]).ends_with("this tool takes no arguments"));
+    assert!(
+        said(&answers[2]).ends_with("the tool histo lists them"),
+        "{answers:?}"
+    );
+}
+
+#[test]
 fn no_input_is_a_good_end() {
     let folder = TempDir::new().unwrap();
     let output = server(&folder, &[], b"");

@@ -8,6 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -55,6 +56,8 @@ fn a_heap_with_many_classes_makes_a_small_page() {
     std::fs::write(&dump, with_classes(20_000)).unwrap();
     let output = report(&dump, &page);
     assert!(output.status.success(), "{output:?}");
+    let mode = std::fs::metadata(&page).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
     let page = std::fs::read_to_string(&page).unwrap();
     assert!(page.len() <= PAGE_BYTES_MAX, "{}", page.len());
     assert_eq!(page.matches("</script").count(), 2);
