@@ -38,9 +38,11 @@ mod live;
 mod made_file;
 mod manual;
 mod mcp;
+mod memory;
 mod memory_watch;
 mod number;
 mod outcome;
+mod pagemap;
 mod path;
 mod perf_data;
 mod plain;
@@ -49,10 +51,12 @@ mod process;
 mod reach;
 mod redact;
 mod report;
+mod resident;
 mod sentence;
 mod show;
 mod site_source;
 mod sites;
+mod smaps;
 mod spinner;
 mod table;
 mod target;
@@ -92,6 +96,7 @@ enum Command {
     Info(info::Arguments),
     Histo(histo::Arguments),
     Leaks(leaks::Arguments),
+    Memory(memory::Arguments),
     Top(top::Arguments),
     Path(path::Arguments),
     Show(show::Arguments),
@@ -119,6 +124,7 @@ fn main() -> ExitCode {
         Command::Info(arguments) => info::run(&arguments),
         Command::Histo(arguments) => histo::run(&arguments),
         Command::Leaks(arguments) => leaks::run(&arguments),
+        Command::Memory(arguments) => memory::run(&arguments),
         Command::Top(arguments) => top::run(&arguments),
         Command::Path(arguments) => path::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),

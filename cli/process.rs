@@ -41,11 +41,16 @@ impl Process {
     /// All that one of its files in `/proc` has. Errors: it has ended, or hides that from this
     /// user.
     pub(crate) fn read(&self, name: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.open(name)?.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// One of its files in `/proc`. Errors: as [`Process::read`].
+    pub(crate) fn open(&self, name: impl AsRef<Path>) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let file = openat(&self.folder, name.as_ref(), flags, Mode::empty())?;
-        let mut bytes = Vec::new();
-        File::from(file).read_to_end(&mut bytes)?;
-        Ok(bytes)
+        Ok(file.into())
     }
 
     /// One of its folders: `root`, `cwd`, `task`. Errors: as [`Process::read`].

@@ -3,13 +3,14 @@
 //! HPROF has no record for them. Every reader ignores a STRING record whose id nothing refers to,
 //! so each text is such a record. The first text has lines of `name=value`. The others list the
 //! sizes of classes in the order of their serial numbers: the size of an instance and of the class
-//! object, as in `3/14`, in units of [`UNIT_BYTES`].
+//! object, as in `3/14`, in units of [`UNIT_BYTES`]. A graph stream also has texts with areas of
+//! memory, one a line.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::Range;
 
-use crate::ObjectSizes;
+use crate::{MemoryArea, ObjectSizes};
 
 /// Sizes of objects are multiples of this in every JVM.
 pub const UNIT_BYTES: u64 = 8;
@@ -21,6 +22,9 @@ const FACTS: &str = "hprof-rs/facts 1\n";
 /// own.
 const SIZES: &str = "hprof-rs/sizes 1\n";
 
+/// The start of a text with areas of memory.
+const AREAS: &str = "hprof-rs/areas 1\n";
+
 /// A text of sizes ends after this many bytes. Some readers fail on a text of 32 KiB.
 const TEXT_BYTES: usize = 16_000;
 
@@ -29,6 +33,9 @@ const MOST_TEXT_BYTES: usize = 64 << 10;
 
 /// Further words are ignored.
 const MOST_WORDS: usize = 64;
+
+/// Further areas are ignored: there is one for each thread.
+const MOST_AREAS: usize = 1 << 20;
 
 /// The sizes of one class in units; 0 if unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,6 +65,8 @@ pub struct JvmFacts {
     pub words: BTreeMap<String, String>,
     /// The sizes of its classes, by serial number.
     pub classes: BTreeMap<u32, ClassUnits>,
+    /// Areas of its memory; only a graph stream has them.
+    pub areas: Vec<MemoryArea>,
 }
 
 impl JvmFacts {
@@ -91,6 +100,7 @@ impl JvmFacts {
             open = Some((serial, text));
         }
         texts.extend(open.map(|(_, text)| text));
+        texts.extend(self.areas_texts());
         texts
     }
 
@@ -102,6 +112,13 @@ impl JvmFacts {
         }
         if let Some(facts) = text.strip_prefix(FACTS.as_bytes()) {
             self.take_facts(&String::from_utf8_lossy(facts));
+            return true;
+        }
+        if let Some(areas) = text.strip_prefix(AREAS.as_bytes()) {
+            let areas = String::from_utf8_lossy(areas);
+            let room = MOST_AREAS.saturating_sub(self.areas.len());
+            let areas = areas.lines().filter_map(MemoryArea::parse);
+            self.areas.extend(areas.take(room));
             return true;
         }
         let Some(sizes) = text.strip_prefix(SIZES.as_bytes()) else {
@@ -155,13 +172,30 @@ impl JvmFacts {
 
     /// Whether the file contains no facts.
     pub fn is_empty(&self) -> bool {
-        self.words.is_empty() && self.sizes.is_none() && self.classes.is_empty()
+        self.words.is_empty()
+            && self.sizes.is_none()
+            && self.classes.is_empty()
+            && self.areas.is_empty()
     }
 
     /// The sizes of the class with this serial number.
     pub fn units(&self, serial: Option<u32>) -> ClassUnits {
         let units = serial.and_then(|serial| self.classes.get(&serial));
         units.copied().unwrap_or_default()
+    }
+
+    fn areas_texts(&self) -> Vec<String> {
+        let mut texts: Vec<String> = Vec::new();
+        for area in &self.areas {
+            let is_full = |text: &String| text.len() > TEXT_BYTES;
+            if texts.last().is_none_or(is_full) {
+                texts.push(AREAS.to_owned());
+            }
+            if let Some(text) = texts.last_mut() {
+                let _ = writeln!(text, "{area}");
+            }
+        }
+        texts
     }
 
     fn layout_words(&self) -> BTreeMap<String, String> {
@@ -213,6 +247,7 @@ const LAYOUT: [&str; 5] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::AreaKind;
     use proptest::prelude::*;
 
     fn taken(texts: &[String]) -> JvmFacts {
@@ -306,12 +341,14 @@ mod tests {
         fn what_was_told_is_taken(
             classes in prop::collection::btree_map(0_u32..90_000, (0_u32..9_999, 1_u32..99), 0..99),
             bytes in prop::array::uniform5(0_u64..1_000_000),
+            areas in prop::collection::vec(any::<(u64, u64)>(), 0..999),
         ) {
             let units = |(serial, (instance, object))| (serial, ClassUnits { instance, object });
             let facts = JvmFacts {
                 sizes: Some(ObjectSizes::of_bytes(bytes)),
                 words: [("host".to_owned(), "a=b".to_owned())].into(),
                 classes: classes.into_iter().map(units).collect(),
+                areas: areas.into_iter().map(|(start, end)| MemoryArea { kind: AreaKind::Stack, range: start..end }).collect(),
             };
             prop_assert_eq!(taken(&facts.texts()), facts);
         }

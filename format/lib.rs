@@ -12,17 +12,20 @@ pub mod mutf8;
 pub mod name;
 pub mod name_pattern;
 pub mod redaction;
+pub mod sent_numbers;
 pub mod sub_record;
 
 mod basic_type;
 mod class_name;
 mod jvm_facts;
+mod memory_area;
 mod object_sizes;
 mod root_kind;
 
 pub use basic_type::BasicType;
 pub use class_name::ClassName;
 pub use jvm_facts::{ClassUnits, JvmFacts, UNIT_BYTES};
+pub use memory_area::{AreaKind, MemoryArea};
 pub use object_sizes::ObjectSizes;
 pub use root_kind::{RootFacts, RootKind};
 
@@ -37,9 +40,9 @@ pub const HEADER_1_0_1: &[u8] = b"JAVA PROFILE 1.0.1";
 pub const HEADER_1_0_3: &[u8] = b"JAVA PROFILE 1.0.3";
 
 /// First bytes of a graph stream, which is not HPROF: the agent sends it to the command `hprof` for
-/// questions about references between objects. It contains no values. A NUL byte follows. The
-/// number is the version.
-pub const HEADER_GRAPH: &[u8] = b"HPROF-RS GRAPH 1";
+/// questions about references between objects. Of values it contains only [`sent_numbers`]. A NUL
+/// byte follows. The number is the version.
+pub const HEADER_GRAPH: &[u8] = b"HPROF-RS GRAPH 2";
 
 /// Bytes of one identifier in every file that we write: the size of a pointer on all JVMs we know.
 pub const ID_SIZE_BYTES: u32 = 8;

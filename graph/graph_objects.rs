@@ -2,9 +2,10 @@
 //! same visitors as a dump's.
 //!
 //! Each block is independent of the others. The visitor gets an instance's references at the
-//! offsets that they have in a dump, among values that are zero.
+//! offsets that they have in a dump, and the numbers that are sent, among values that are zero.
 
 use std::io;
+use std::ops::Range;
 
 use format::{BasicType, GRAPH_ELEMENTS_MAX, UNIT_BYTES};
 
@@ -32,6 +33,8 @@ enum Shape {
         units: u32,
         /// Offsets of the references in `data`.
         offsets: Vec<usize>,
+        /// Places of the numbers in `data`.
+        numbers: Vec<Range<usize>>,
         /// The field values of the last object.
         data: Vec<u8>,
     },
@@ -188,6 +191,7 @@ impl<V: Visitor> Block<'_, '_, V> {
                 class,
                 units,
                 offsets,
+                numbers,
                 data,
             } => {
                 for offset in offsets.iter() {
@@ -196,6 +200,7 @@ impl<V: Visitor> Block<'_, '_, V> {
                         place.copy_from_slice(&id.to_be_bytes());
                     }
                 }
+                sound!(self.values(numbers, data)?);
                 let bytes = u64::from(*units).wrapping_mul(UNIT_BYTES);
                 self.ends(bytes);
                 let head = Head {
@@ -227,6 +232,18 @@ impl<V: Visitor> Block<'_, '_, V> {
                 };
                 self.visitor
                     .primitive_array(self.offset, head, length, *kind);
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Reads the numbers of an instance to their places.
+    fn values(&mut self, numbers: &[Range<usize>], data: &mut [u8]) -> Decoded<()> {
+        for place in numbers {
+            let value = sound!(self.number()?).to_be_bytes();
+            let bytes = value.get(value.len().saturating_sub(place.len())..);
+            if let (Some(place), Some(bytes)) = (data.get_mut(place.clone()), bytes) {
+                place.copy_from_slice(bytes);
             }
         }
         Ok(Ok(()))
@@ -318,11 +335,31 @@ impl<V: Visitor> Block<'_, '_, V> {
             }
             offsets.push(last);
         }
+        let numbers = sound!(self.numbers(data_bytes)?);
         Ok(Ok(Shape::Instance {
             class,
             units,
             offsets,
+            numbers,
             data: vec![0; data_bytes],
         }))
+    }
+
+    /// The places of the numbers among the values of an instance.
+    fn numbers(&mut self, data_bytes: usize) -> Decoded<Vec<Range<usize>>> {
+        let count = sound!(self.number()?);
+        if count > REFERENCES_MAX {
+            return Ok(Err(Damaged));
+        }
+        let (mut numbers, mut last) = (Vec::new(), 0_usize);
+        for _ in 0..count {
+            last = last.saturating_add(sound!(self.count()?) as usize);
+            let width = sound!(self.count()?) as usize;
+            if width > 8 || last.saturating_add(width) > data_bytes {
+                return Ok(Err(Damaged));
+            }
+            numbers.push(last..last + width);
+        }
+        Ok(Ok(numbers))
     }
 }

@@ -30,6 +30,7 @@ mod native_fields;
 mod native_memory;
 mod non_tree;
 mod numbers;
+mod owner_search;
 mod owners;
 mod parts;
 mod paths;

@@ -9,13 +9,12 @@ use std::collections::BTreeMap;
 
 use foldhash::HashMap;
 
-use crate::class_facts::References;
 use crate::contents::Contents;
 use crate::error::GraphError;
 use crate::heap::Heap;
 use crate::native_fields::NativeFields;
+use crate::owner_search::OwnerSearch;
 use crate::owners::{Owner, Owners};
-use crate::paths::Search;
 
 /// What a deflater takes outside of the heap, with 15 bits of window and memory level 8, as in the
 /// JDK (zconf.h: 2^17 + 2^17 bytes), and its state.
@@ -94,13 +93,21 @@ impl NativeMemory {
     /// Finds all of it. Reads the objects that hold such memory once more. Errors: the file cannot
     /// be read.
     pub fn find(heap: &Heap<'_>) -> Result<Self, GraphError> {
-        let blocks = distinct(Finder::new(heap).blocks()?);
+        let finder = Finder::new(heap);
+        let fields = finder.fields.clone();
+        let mut blocks = distinct(finder.blocks()?);
         let objects: Vec<u32> = blocks.iter().map(|block| block.object).collect();
         if objects.is_empty() {
             return Ok(Self::default());
         }
-        let search = Search::until(heap, &objects, References::Strong);
+        let search = OwnerSearch::until(heap, &objects);
         let mut owners = Owners::new(heap, &search);
+        let is_image = |object: u32| fields.base(heap.class(object), &[IMAGE]).is_some();
+        blocks.retain(|block| {
+            // The buffer itself, a view of it, and the reader.
+            let mut path = search.climb(block.object).take(3);
+            block.kind != NativeKind::Direct || !path.any(is_image)
+        });
         let mut sums: HashMap<(NativeKind, u32, u32), (u64, u64, u32)> = HashMap::default();
         for block in &blocks {
             let key = (
@@ -176,13 +183,16 @@ const UNMAPPER: &str = "sun.nio.ch.FileChannelImpl$Unmapper";
 const JNA_MEMORY: &str = "com.sun.jna.Memory";
 const JNA_POINTER: &str = "com.sun.jna.Pointer";
 const BUFFER: &str = "java.nio.Buffer";
+/// The JDK's own reader of its classes, which the JVM maps as a file.
+const IMAGE: &str = "jdk.internal.jimage.BasicImageReader";
 const MAPPED_BUFFER: &str = "java.nio.MappedByteBuffer";
 
 /// The classes whose objects are looked for, beside [`HANDLES`].
 const HOLDERS: [&str; 5] = [DIRECT_BUFFER, DEFLATER, INFLATER, SESSION, JNA_MEMORY];
 
 /// Further classes that are known by name.
-const PARTS: [&str; 6] = [
+const PARTS: [&str; 7] = [
+    IMAGE,
     BUFFER,
     MAPPED_BUFFER,
     RESOURCES,

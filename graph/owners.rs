@@ -1,4 +1,4 @@
-//! Who holds objects: the shortest path from a static field, a thread or another root, as classes.
+//! Who holds objects: the shortest path from a static field or another root, as classes.
 //!
 //! Objects whose paths lead over the same classes have the same owner, so that thousands of them
 //! are a few rows. Paths are shared, because the paths of a long list have more steps in total than
@@ -10,7 +10,7 @@ use reader::RootKind;
 use crate::class_facts::NONE;
 use crate::error::GraphError;
 use crate::heap::Heap;
-use crate::paths::Search;
+use crate::owner_search::OwnerSearch;
 use crate::step_links::Link;
 
 /// Most classes of an owner. What lies deeper counts for the object at this depth.
@@ -59,7 +59,7 @@ struct Node {
 /// The owners found so far.
 pub(crate) struct Owners<'s, 'h, 'p> {
     heap: &'h Heap<'p>,
-    search: &'s Search,
+    search: &'s OwnerSearch,
     nodes: Vec<Node>,
     known: HashMap<(u32, Step), u32>,
     /// The node of each object that was passed.
@@ -68,7 +68,7 @@ pub(crate) struct Owners<'s, 'h, 'p> {
 
 impl<'s, 'h, 'p> Owners<'s, 'h, 'p> {
     /// No owners yet; `search` has found the objects that will be asked for.
-    pub(crate) fn new(heap: &'h Heap<'p>, search: &'s Search) -> Self {
+    pub(crate) fn new(heap: &'h Heap<'p>, search: &'s OwnerSearch) -> Self {
         Self {
             heap,
             search,
@@ -173,7 +173,6 @@ impl<'s, 'h, 'p> Owners<'s, 'h, 'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::class_facts::References;
     use crate::{Input, Options};
     use sample::Dump;
 
@@ -192,17 +191,20 @@ mod tests {
         dump.instance(0x3200, NODE, &[0x3300]);
         dump.instance(0x3300, NODE, &[0x5100]);
         dump.object_array(0x4000, &[0x5200]);
-        for target in [0x5000, 0x5100, 0x5200, 0x5300] {
+        for target in [0x5000, 0x5100, 0x5200, 0x5300, 0x5400] {
             dump.instance(target, Dump::OBJECT, &[]);
         }
+        // A local variable counts only where no static field leads.
+        dump.local(0x5200);
+        dump.local(0x5400);
         let heap = Heap::read(
             Input::new(dump.file(false), &|_| {}).unwrap(),
             Options::default(),
         )
         .unwrap();
         let number = |id: u64| heap.object(id).unwrap();
-        let targets = [0x5000, 0x5100, 0x5200, 0x5300].map(number);
-        let search = Search::until(&heap, &targets, References::Strong);
+        let targets = [0x5000, 0x5100, 0x5200, 0x5300, 0x5400].map(number);
+        let search = OwnerSearch::until(&heap, &targets);
         let mut owners = Owners::new(&heap, &search);
         let numbers = targets.map(|target| owners.of(target));
         let found: Vec<(String, Vec<String>)> = owners
@@ -229,6 +231,10 @@ mod tests {
                 ("first".to_owned(), vec![array.clone(), node]),
                 ("other".to_owned(), vec![array]),
                 ("Nothing".to_owned(), vec![]),
+                (
+                    "Root(ThreadObject)".to_owned(),
+                    vec!["java.lang.Thread".to_owned()]
+                ),
             ]
         );
     }

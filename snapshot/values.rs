@@ -10,6 +10,7 @@ use crate::memory::Memory;
 use crate::walk::Marks;
 use crate::Snapshot;
 use format::redaction::{is_string_value, Decision, FieldRule, Redacted, Redaction};
+use format::sent_numbers::is_sent;
 use format::BasicType;
 use std::ops::Range;
 use tables::{ClassRow, Field, Tables};
@@ -21,6 +22,8 @@ pub struct Values {
     pub fields: bool,
     /// Whether elements of primitive arrays are written, unless a decision says otherwise.
     pub arrays: bool,
+    /// Whether those numbers of instances are written that a graph stream contains.
+    numbers: bool,
     redaction: Redaction,
     strings: Option<Marks>,
     kept: Option<Marks>,
@@ -42,6 +45,14 @@ impl Values {
         Self::default()
     }
 
+    /// Those that a graph stream contains.
+    pub fn of_graph() -> Self {
+        Self {
+            numbers: true,
+            ..Self::default()
+        }
+    }
+
     /// All values except redacted ones, for objects in this range of addresses; `None` if there is
     /// no memory.
     pub fn redacted(redaction: &Redaction, heap: &Range<u64>) -> Option<Self> {
@@ -56,6 +67,7 @@ impl Values {
             kept: marks(!redaction.keep.is_empty())?,
             dropped: marks(!redaction.drop.is_empty())?,
             redaction: redaction.clone(),
+            numbers: false,
         })
     }
 
@@ -77,8 +89,14 @@ impl Values {
 
     /// Whether the value of this field is written, if the field is primitive.
     pub(crate) fn keeps_value(&self, tables: &Tables, class: &ClassRow, field: &Field) -> bool {
+        let is_kept = || self.fields || self.is_sent(tables, class, field);
         self.rule(tables, class, field)
-            .map_or(self.fields, |rule| rule == FieldRule::Keep)
+            .map_or_else(is_kept, |rule| rule == FieldRule::Keep)
+    }
+
+    fn is_sent(&self, tables: &Tables, class: &ClassRow, field: &Field) -> bool {
+        let text = |id| tables.strings.get(id).unwrap_or_default();
+        self.numbers && !field.is_static && is_sent(&text(class.name), &text(field.name))
     }
 
     /// The decisions of a reference field.

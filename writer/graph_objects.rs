@@ -1,5 +1,5 @@
-//! Encodes the objects of a graph stream: class, size and references in a few bytes, without
-//! values.
+//! Encodes the objects of a graph stream: class, size and references in a few bytes, and the few
+//! numbers that are sent.
 //!
 //! docs/design/graph-stream.md specifies the bytes. Addresses and references are distances, because
 //! neighbours in a heap often refer to each other. The facts that all objects of a class and a
@@ -27,6 +27,8 @@ pub enum GraphClass {
         data_bytes: u32,
         /// The offsets of the references among these bytes, ascending.
         references: Vec<u32>,
+        /// The offsets of the numbers that are sent, ascending, and the bytes of each.
+        numbers: Vec<(u32, u32)>,
     },
     /// Arrays of references.
     References {
@@ -55,6 +57,7 @@ impl GraphClass {
                 heap_bytes,
                 data_bytes,
                 references,
+                numbers,
             } => {
                 out.push(0);
                 put(out, *class);
@@ -64,6 +67,13 @@ impl GraphClass {
                 let mut last = 0;
                 for offset in references {
                     put(out, offset.saturating_sub(last).into());
+                    last = *offset;
+                }
+                put(out, numbers.len() as u64);
+                let mut last = 0;
+                for (offset, width) in numbers {
+                    put(out, offset.saturating_sub(last).into());
+                    put(out, (*width).into());
                     last = *offset;
                 }
             }
@@ -123,7 +133,8 @@ impl GraphObjects {
     /// of its class and trace; pass it as `code` for further such objects, and 0 for the first one
     /// after [`GraphObjects::take`].
     ///
-    /// Call `length` next for an array, then `reference` for each of its references.
+    /// Call `length` next for an array, then `reference` for each of its references, then `number`
+    /// for each of its numbers.
     #[inline]
     pub fn object(&mut self, code: u64, class: &GraphClass, trace: u32, address: u64) -> u64 {
         let gap = address.wrapping_sub(self.end) / GRAIN_BYTES;
@@ -157,6 +168,12 @@ impl GraphObjects {
         };
         put(&mut self.bytes, code);
         self.near = target;
+    }
+
+    /// Adds a number of the last object, in the order of its fields.
+    #[inline]
+    pub fn number(&mut self, value: u64) {
+        put(&mut self.bytes, value);
     }
 
     /// Adds the length of the last object, an array of `heap_bytes` in the heap. For an array of
@@ -213,6 +230,7 @@ mod tests {
             heap_bytes: 24,
             data_bytes: 20,
             references: vec![4, 12],
+            numbers: Vec::new(),
         }
     }
 
@@ -230,13 +248,13 @@ mod tests {
         let body = [
             8, // alignment
             1, 0x80, 4, // a definition follows, a gap of 0x1000
-            1, 0, 0x70, 3, 20, 2, 4,
-            8, // trace, no array, class, size, values, two references
+            1, 0, 0x70, 3, 20, 2, 4, 8,
+            0, // trace, no array, class, size, values, two references, no numbers
             7, 0, // three words ahead, null
             2, // the same class and trace, side by side
             6, 3, // three words back, and from there one ahead
         ];
-        assert_eq!(out[..5], [heap::GRAPH_OBJECTS, 0, 0, 0, 17]);
+        assert_eq!(out[..5], [heap::GRAPH_OBJECTS, 0, 0, 0, 18]);
         assert_eq!(out[5..], body);
     }
 

@@ -7,7 +7,9 @@
 pub(crate) mod diff;
 pub(crate) mod histo;
 pub(crate) mod leaks;
+pub(crate) mod memory;
 pub(crate) mod object;
+pub(crate) mod owner;
 pub(crate) mod path;
 pub(crate) mod paths;
 mod rows;

@@ -23,7 +23,7 @@ use tempfile::TempDir;
 const LIMIT_KIB: u32 = 1 << 20;
 
 /// The commands, with `FILE` for the dump and `OUT` for what is not there yet.
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 27] = [
     "check FILE",
     "info FILE",
     "histo FILE",
@@ -31,6 +31,7 @@ const COMMANDS: [&str; 26] = [
     "flame FILE",
     "text FILE",
     "leaks FILE",
+    "memory FILE",
     "top FILE",
     "top --by class FILE",
     "top --by package --json FILE",

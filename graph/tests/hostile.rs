@@ -67,19 +67,14 @@ fn ids_that_were_made_to_collide_take_linear_time() {
 
 fn stream() -> Vec<u8> {
     let mut dump = Dump::new(8);
-    dump.class(
-        0x2000,
-        "app/Pair",
-        Dump::OBJECT,
-        0,
-        &["first", "second"],
-        &[],
-    );
+    let fields = [("first", 2), ("second", 2), ("size", 10)];
+    dump.class_of(0x2000, "app/Pair", (Dump::OBJECT, 0), &fields, &[]);
     let pair = GraphClass::Instance {
         class: 0x2000,
         heap_bytes: 24,
-        data_bytes: 16,
+        data_bytes: 20,
         references: vec![0, 8],
+        numbers: vec![(16, 4)],
     };
     let array = GraphClass::References {
         class: Dump::ARRAY,
@@ -90,9 +85,11 @@ fn stream() -> Vec<u8> {
     let code = objects.object(0, &pair, 1, 0x3000);
     objects.reference(0x3018);
     objects.reference(Dump::THREAD);
+    objects.number(7);
     objects.object(code, &pair, 1, 0x3018);
     objects.reference(0);
     objects.reference(0x3030);
+    objects.number(0xFFFF_FFFF);
     objects.object(0, &array, 7, 0x3030);
     objects.length(2, 24);
     objects.reference(0x3000);
@@ -112,7 +109,7 @@ fn a_graph_stream_may_end_anywhere() {
         let _ = analyse(&whole[..length]);
     }
     let mut other = whole;
-    other[format::HEADER_GRAPH.len() - 1] = b'2';
+    other[format::HEADER_GRAPH.len() - 1] = b'1';
     let error = analyse(&other).unwrap_err();
     assert!(matches!(error, graph::GraphError::OtherStream));
 }

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use graph::{Heap, Input, Link, Options, References, Retained};
+use graph::{Heap, Input, Link, NativeMemory, Options, References, Retained};
 use proptest::prelude::*;
 use sample::{file_of, Dump};
 use writer::{GraphClass, GraphObjects};
@@ -138,6 +138,7 @@ fn streamed(objects: &[Object], per_block: usize) -> Vec<u8> {
                     heap_bytes: object.heap_bytes(),
                     data_bytes: targets.len() as u32 * 8,
                     references: (0..targets.len() as u32).map(|field| field * 8).collect(),
+                    numbers: Vec::new(),
                 }
             };
             let code = codes.entry(key).or_insert(0);
@@ -236,4 +237,40 @@ fn neighbours_take_few_bytes() {
     let (none, all) = (streamed(&objects[..0], 1), streamed(&objects, 5000));
     let per_object = (all.len() - none.len()) as f64 / 5000.0;
     assert!(per_object < 5.5, "{per_object}");
+}
+
+#[test]
+fn the_numbers_of_buffers_arrive() {
+    const BUFFER: u64 = 0x2000;
+    let mut dump = Dump::new(8);
+    let fields = [("fd", 2), ("capacity", 10), ("att", 2), ("address", 11)];
+    let (above, name) = (Dump::OBJECT, "java/nio/Buffer");
+    dump.class_of(BUFFER, name, (above, 0), &fields, &[]);
+    let direct = "java/nio/DirectByteBuffer";
+    dump.class_of(BUFFER + 8, direct, (BUFFER, 0), &[], &[]);
+    dump.root(0x9000);
+    let mut graph = GraphObjects::new(8);
+    let class = GraphClass::Instance {
+        class: BUFFER + 8,
+        heap_bytes: 32,
+        data_bytes: 28,
+        references: vec![0, 12],
+        numbers: vec![(8, 4), (20, 8)],
+    };
+    graph.object(0, &class, 1, 0x9000);
+    graph.reference(Dump::OBJECT);
+    graph.reference(0);
+    graph.number(0x8000_0001);
+    graph.number(u64::MAX - 7);
+    let mut bytes = Vec::new();
+    graph.take(&mut bytes).unwrap();
+    dump.sub_record(&bytes);
+    let input = Input::new(file_of(&dump.stream()), &|_| {}).unwrap();
+    let heap = Heap::read(input, Options::default()).unwrap();
+    let object = heap.object(0x9000).unwrap();
+    let contents = heap.contents(&[object], 0).unwrap();
+    let fields = heap.fields(&contents[&object]);
+    let values: Vec<u64> = fields.iter().map(|field| field.value).collect();
+    assert_eq!(values, [Dump::OBJECT, 0x8000_0001, 0, u64::MAX - 7]);
+    assert_eq!(NativeMemory::find(&heap).unwrap().blocks.len(), 1);
 }

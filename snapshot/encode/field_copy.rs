@@ -26,7 +26,7 @@ pub struct FieldCopy {
     /// All ones for a boolean, written as 1 if any bit is set, else as 0. Readers expect 0 or 1,
     /// but native code may have stored anything.
     as_boolean: u64,
-    /// All ones for a reference, written as the address that the bits encode.
+    /// All ones for a narrow reference, written as the address that the bits encode.
     as_reference: u64,
 }
 
@@ -69,6 +69,12 @@ impl FieldCopy {
     /// Whether the file contains anything but zeros for the field.
     pub(crate) fn is_kept(&self) -> bool {
         self.as_bits | self.as_boolean | self.as_reference != 0
+    }
+
+    /// Offset of the field in the object.
+    pub(crate) fn offset(&self) -> u32 {
+        let is_narrow = self.as_reference != 0;
+        self.from + AT_ONCE_BYTES - if is_narrow { 4 } else { self.width_bytes }
     }
 
     /// The value as in the file, followed by meaningless bytes; `references` decodes narrow

@@ -1,4 +1,5 @@
-//! Encodes a graph stream: every marked object with its class, size and references, without values.
+//! Encodes a graph stream: every marked object with its class, size and references, and the few
+//! numbers of [`format::sent_numbers`].
 
 use super::allocated::Allocated;
 use super::encoder::is_mirror;
@@ -29,6 +30,8 @@ pub(super) struct Plan {
     pub(super) class: GraphClass,
     /// The fields that are references, in file order.
     references: Vec<FieldCopy>,
+    /// The fields that are numbers, in file order.
+    numbers: Vec<FieldCopy>,
     /// The code of those without an allocation trace; 0 before the first.
     code: u64,
 }
@@ -129,6 +132,11 @@ impl<'s, D: Deliver, M: Memory> GraphEncoder<'s, D, M> {
                     let target = u64::from_be_bytes(field.value(read, references));
                     self.objects.reference(target);
                 }
+                for field in &plan.numbers {
+                    let read = snapshot.memory.u64(field.place(address));
+                    let value = u64::from_be_bytes(field.value(read, references));
+                    self.objects.number(value >> (64 - 8 * field.width()));
+                }
                 Ok(*heap_bytes)
             }
             GraphClass::References {
@@ -167,20 +175,26 @@ pub(super) fn plan<M: Memory>(
     class: &Class,
 ) -> Result<Plan, Failure> {
     let arrays = &snapshot.layout.arrays;
-    let mut references = Vec::new();
+    let (mut references, mut numbers) = (Vec::new(), Vec::new());
     let class = match &class.shape {
         Shape::Instance {
             fields,
             data_bytes,
             heap_bytes,
-            ..
+            references: others,
+            primitive_arrays,
         } => {
-            let (mut offset, mut offsets) = (0, Vec::new());
+            let are_references = [others, primitive_arrays];
+            let (mut offset, mut offsets, mut number_places) = (0, Vec::new(), Vec::new());
             for field in fields {
-                // A snapshot without values keeps only references.
-                if field.is_kept() {
+                // The snapshot keeps only references and the numbers that are sent.
+                let at = field.offset();
+                if are_references.iter().any(|offsets| offsets.contains(&at)) {
                     references.push(*field);
                     offsets.push(offset);
+                } else if field.is_kept() {
+                    numbers.push(*field);
+                    number_places.push((offset, field.width()));
                 }
                 offset += field.width();
             }
@@ -192,6 +206,7 @@ pub(super) fn plan<M: Memory>(
                     .unwrap_or_else(|| u64::from(*heap_bytes)),
                 data_bytes: *data_bytes,
                 references: offsets,
+                numbers: number_places,
             }
         }
         Shape::ObjectArray => GraphClass::References {
@@ -208,6 +223,7 @@ pub(super) fn plan<M: Memory>(
     Ok(Plan {
         class,
         references,
+        numbers,
         code: 0,
     })
 }
@@ -275,6 +291,7 @@ mod tests {
             heap_bytes: 40,
             data_bytes: 24,
             references: vec![0, 16],
+            numbers: Vec::new(),
         };
         for second in [TraceId::EMPTY, trace] {
             let mut expected = GraphObjects::new(8);

@@ -17,7 +17,7 @@ use crate::heap::facts::stacks::ReadStack;
 use crate::heap::facts::threads::CapturedStacks;
 use crate::heap::facts::told_methods::ToldMethods;
 use crate::message::say_if;
-use format::{ClassUnits, JvmFacts};
+use format::{ClassUnits, JvmFacts, MemoryArea};
 use headroom::MemoryLeft;
 use jvm::method::MethodId;
 use jvm::os::careful_reads;
@@ -88,10 +88,11 @@ impl Answers<'_, '_> {
                     frames,
                     objects,
                     sizes,
+                    areas,
                 }) => {
                     check_room(objects)?;
                     writing = true;
-                    self.tell_of_jvm(&sizes);
+                    self.tell_of_jvm(&sizes, areas);
                     let ids = self.take_roots(&addresses, &threads, frames)?;
                     copied::tell(Step::Copied);
                     // If the child no longer listens, the next message shows that, or its absence.
@@ -104,12 +105,8 @@ impl Answers<'_, '_> {
                 }) => {
                     if told.elapsed() >= PROGRESS && self.product.output().is_some() {
                         told = Instant::now();
-                        let line = progress_line(
-                            bytes,
-                            objects,
-                            heap_bytes,
-                            self.attempt.tried.used_bytes.get(),
-                        );
+                        let used = self.attempt.tried.used_bytes.get();
+                        let line = progress_line(bytes, objects, heap_bytes, used);
                         say_if(self.attempt.order.options.verbose, &line);
                     }
                 }
@@ -215,7 +212,7 @@ impl Answers<'_, '_> {
     }
 
     /// Turns the facts about the JVM into texts of the head.
-    fn tell_of_jvm(&mut self, sizes: &[(ClassId, ClassUnits)]) {
+    fn tell_of_jvm(&mut self, sizes: &[(ClassId, ClassUnits)], areas: Vec<MemoryArea>) {
         let attempt = self.attempt;
         let sizes = sizes.iter().map(|(class, units)| (class.get(), *units));
         let facts = JvmFacts {
@@ -227,6 +224,7 @@ impl Answers<'_, '_> {
                 attempt.tried.paused.get(),
             ),
             classes: sizes.collect(),
+            areas,
         };
         let texts = facts.texts().into_iter();
         let texts = texts.map(|text| self.tables.strings.intern(text.as_bytes()));

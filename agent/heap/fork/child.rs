@@ -14,7 +14,7 @@ use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::class_facts;
 use crate::heap::facts::roots::RootNotes;
 use crate::order::Order;
-use hotspot::{ChunkFields, JavaFrames, StandingStacks, ThreadHandles, VmStructs};
+use hotspot::{ChunkFields, JavaFrames, MemoryAreas, StandingStacks, ThreadHandles, VmStructs};
 use jvm::object::Handle;
 use snapshot::classes::{
     ClassDumps, ClassFacts, ClassMap, ClassReferences, Descriptions, MirrorFields,
@@ -67,6 +67,8 @@ pub(super) struct Task<'d, 'f> {
     pub(super) allocated: &'d [(Handle, TraceId)],
     /// What HotSpot exports about its own structures.
     pub(super) vm_structs: VmStructs,
+    /// How to find the areas of the JVM's memory, for a graph.
+    pub(super) memory_areas: Option<MemoryAreas>,
     /// What the child makes. The tail goes to the thread that writes.
     pub(super) product: Product<Option<Tail>>,
     /// Whether the child gets the whole heap, including the parts without objects.
@@ -284,8 +286,10 @@ impl Task<'_, '_> {
 
     /// Which values of this heap get into the file; `None` if there is no memory.
     fn values(&self, heap: &Range<u64>) -> Option<Values> {
-        if !matches!(self.product, Product::Dump(_)) {
-            return Some(Values::none());
+        match self.product {
+            Product::Dump(_) => {}
+            Product::Graph(..) => return Some(Values::of_graph()),
+            Product::Counts(_) => return Some(Values::none()),
         }
         let options = self.order.options;
         let values = Values::redacted(&options.redaction, heap)?;

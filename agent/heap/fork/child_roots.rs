@@ -6,6 +6,8 @@ use super::message::{receive_ids, FromChild, ThreadIds, ThreadNoteMessage};
 use super::process::{is_readable, Watchdog};
 use crate::heap::facts::roots::RootNotes;
 use crate::order::Place;
+use format::MemoryArea;
+use hotspot::Readable;
 use snapshot::memory::Memory;
 use snapshot::{Failure, Snapshot};
 use std::collections::HashSet;
@@ -25,6 +27,20 @@ impl Task<'_, '_> {
             Some(id) if !known.contains(&thread) => names.read(snapshot, id.get()),
             _ => Vec::new(),
         });
+    }
+
+    /// The areas of the JVM's memory, for a graph.
+    fn areas(&self, copy: &HeapCopy) -> Vec<MemoryArea> {
+        let Some(areas) = self.memory_areas else {
+            return Vec::new();
+        };
+        // SAFETY: this is the forked copy, these are its mappings, and only HotSpot's structures
+        // are read.
+        let memory = unsafe { Readable::new(&copy.mappings) };
+        let snapshot = &copy.snapshot;
+        let classes = snapshot.classes.classes().iter();
+        let klasses = classes.map(|class| snapshot.layout.klass(snapshot.memory, class.mirror));
+        areas.all(&memory, &copy.mappings, klasses)
     }
 
     /// Sends all addresses and threads to the parent, and waits for the threads' serial numbers.
@@ -72,6 +88,7 @@ impl Task<'_, '_> {
                 _ => 0,
             },
             sizes: self.vm_structs.size_places.all(&copy.snapshot),
+            areas: self.areas(copy),
         };
         self.tell(&message)?;
         // The parent gives the head to who reads the dump, and gives up by itself who takes too

@@ -1,7 +1,7 @@
 //! Messages between child and parent, over a pair of sockets: numbers and a few texts.
 
 use crate::heap::error::{Again, DumpError};
-use format::ClassUnits;
+use format::{AreaKind, ClassUnits, MemoryArea};
 use snapshot::encode::{ClassCount, Encoded};
 use std::io::{self, Read, Write};
 use tables::{ClassId, ThreadId, TraceId};
@@ -71,6 +71,8 @@ pub(super) enum FromChild {
         objects: u64,
         /// Sizes of each class's objects; empty if the JVM does not reveal them.
         sizes: Vec<(ClassId, ClassUnits)>,
+        /// Areas of the JVM's memory, for a graph.
+        areas: Vec<MemoryArea>,
     },
     /// The child makes progress.
     Progress {
@@ -141,6 +143,7 @@ impl FromChild {
                 frames,
                 objects,
                 sizes,
+                areas,
             } => {
                 put_all(&mut body, addresses, |body, &address| put(body, address));
                 put_all(&mut body, threads, put_thread);
@@ -151,6 +154,11 @@ impl FromChild {
                     put(body, u64::from(class.get()));
                     put(body, u64::from(units.instance));
                     put(body, u64::from(units.object));
+                });
+                put_all(&mut body, areas, |body, area| {
+                    put(body, area.kind.code());
+                    put(body, area.range.start);
+                    put(body, area.range.end);
                 });
                 kind::ROOTS
             }
@@ -195,6 +203,7 @@ impl FromChild {
                 },
                 objects: take(body)?,
                 sizes: take_all(body, take_units)?,
+                areas: take_all(body, take_area)?,
             },
             kind::PROGRESS => Self::Progress {
                 bytes: take(body)?,
@@ -378,6 +387,13 @@ fn take_units(body: &mut &[u8]) -> io::Result<(ClassId, ClassUnits)> {
     Ok((class, ClassUnits { instance, object }))
 }
 
+fn take_area(body: &mut &[u8]) -> io::Result<MemoryArea> {
+    Ok(MemoryArea {
+        kind: AreaKind::from_code(take(body)?).ok_or_else(broken)?,
+        range: take(body)?..take(body)?,
+    })
+}
+
 fn send(to: &mut impl Write, kind: u8, body: &[u8]) -> io::Result<()> {
     let mut message = vec![kind];
     put_bytes(&mut message, body);
@@ -493,6 +509,10 @@ mod tests {
                         object: 14,
                     },
                 )],
+                areas: vec![MemoryArea {
+                    kind: AreaKind::Stack,
+                    range: 8..16,
+                }],
             },
             FromChild::Progress {
                 bytes: 1,
@@ -574,7 +594,7 @@ mod tests {
 
         #[test]
         fn a_cut_message_is_an_error(cut in 0_usize..60) {
-            let message = FromChild::Roots { addresses: vec![1, 2, 3], threads: Vec::new(), frames: FramesMessage::default(), objects: 0, sizes: Vec::new() };
+            let message = FromChild::Roots { addresses: vec![1, 2, 3], threads: Vec::new(), frames: FramesMessage::default(), objects: 0, sizes: Vec::new(), areas: Vec::new() };
             let mut bytes = Vec::new();
             message.send(&mut bytes).expect("memory");
             bytes.truncate(cut.min(bytes.len() - 1));

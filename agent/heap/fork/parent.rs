@@ -30,7 +30,7 @@ use format::redaction::Redaction;
 use format::ClassName;
 use headroom::MemoryLeft;
 use hotspot::escape_barrier::{Barrier, FIRST_WITH_BARRIER};
-use hotspot::{JavaFrames, StandingStacks, ThreadHandles, Variables, VmStructs};
+use hotspot::{JavaFrames, MemoryAreas, StandingStacks, ThreadHandles, Variables, VmStructs};
 use jvm::java_version::java_version;
 use jvm::object::{Handle, Object};
 use jvm::os::careful_reads;
@@ -146,6 +146,7 @@ impl<'f> Attempt<'f> {
             names: NameFields::of(|class, name| field_offset(&catalogue, &tables, class, name)),
             allocated: &allocated.by_handle,
             vm_structs: VmStructs::find(),
+            memory_areas: matches!(product, Product::Graph(..)).then(MemoryAreas::find),
             product: product.written_to(|file| file.tail().map(Some))?,
             copies_all: self.copies_all,
             is_awaited: copied::is_awaited(),

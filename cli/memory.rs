@@ -1,0 +1,109 @@
+//! `hprof memory`: what is the memory of a JVM, and which objects hold what is outside of its heap?
+
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use graph::{Heap, NativeMemory};
+
+use crate::answer::memory::{MemoryAnswer, ProcessFacts};
+use crate::dump_file::DumpFile;
+use crate::heap_file::{failure, heap, opened_jvm, SizesOf};
+use crate::json;
+use crate::outcome::{Failure, Verdict};
+use crate::pagemap::Pagemap;
+use crate::process::{process_named, Process};
+use crate::reach::value;
+use crate::resident::Resident;
+use crate::smaps::Mapping;
+
+/// Prints the memory of a JVM by use, and the objects that hold memory outside of its heap
+///
+/// For a process id: the resident memory by use (heap, buffers, stacks, metadata, malloc and so
+/// on). For it and for a dump: direct buffers, mapped files, arenas of the foreign memory API, zip
+/// streams that were not ended, and objects with a native handle, by the path that holds them.
+/// Slices and other views of a buffer do not count. Sizes of zip streams are estimates.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  hprof memory 4711")]
+pub(crate) struct Arguments {
+    /// The process id of a running JVM; or a dump, uncompressed or gzip; - for standard input
+    file: PathBuf,
+    /// Print at most N rows of each table; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+    /// Which heap dump of a file with several, from 1 [default: the last]
+    #[arg(long, value_name = "N")]
+    dump: Option<usize>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// The agent's library, for a running JVM [default: libhprof_rs.so beside this command]
+    #[arg(long, value_name = "FILE")]
+    agent: Option<PathBuf>,
+}
+
+/// Reads the process or the file, and prints its memory.
+pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
+    let Some(pid) = process_named(&arguments.file) else {
+        let file = DumpFile::of_one(&arguments.file, arguments.dump)?;
+        return print(arguments, file, None);
+    };
+    // Held from before the question, so that it is the same process afterwards.
+    let process = Process::find(pid).map_err(Failure::Input)?;
+    let file = opened_jvm(pid, arguments.agent.as_deref())?;
+    print(arguments, file, Some(&process))
+}
+
+fn print(
+    arguments: &Arguments,
+    file: DumpFile,
+    process: Option<&Process>,
+) -> Result<Verdict, Failure> {
+    let note = file.progress(2);
+    let heap = heap(&file, SizesOf::Jvm, &note)?;
+    let failed = |fault| failure(&file, &fault);
+    let memory = NativeMemory::find(&heap).map_err(failed)?;
+    let facts = process.map(|process| facts(process, &heap, &memory));
+    let facts = facts.transpose()?;
+    file.done();
+    let most = match arguments.top {
+        0 => usize::MAX,
+        top => top,
+    };
+    let answer = MemoryAnswer::of(&heap, &memory, facts.as_ref(), most).map_err(failed)?;
+    let mut to = BufWriter::new(io::stdout().lock());
+    match arguments.json {
+        true => json::print_answer(answer.in_json(), file.pause_millis(), &mut to)?,
+        false => answer.print(&mut to)?,
+    }
+    to.flush()?;
+    Ok(file.verdict(heap.damaged()))
+}
+
+/// What the system tells of the process. Errors: it has ended, or the system hides it.
+fn facts(
+    process: &Process,
+    heap: &Heap<'_>,
+    memory: &NativeMemory,
+) -> Result<ProcessFacts, Failure> {
+    let read = |name: &str| {
+        let pid = process.pid().as_raw_nonzero();
+        let bytes = process.read(name);
+        let bytes = bytes
+            .map_err(|error| Failure::Input(format!("cannot read /proc/{pid}/{name}: {error}")));
+        bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let mappings = Mapping::all(&read("smaps")?);
+    let pagemap = process.open("pagemap").map(Pagemap::new).ok();
+    let resident = Resident::of(
+        &mappings,
+        &heap.directory().strings.facts().areas,
+        &memory.blocks,
+        |range| pagemap.as_ref()?.resident_bytes(range),
+    );
+    let status = read("status")?;
+    let threads = value(&status, "Threads").and_then(|count| count.trim().parse().ok());
+    Ok(ProcessFacts {
+        resident,
+        threads: threads.unwrap_or(0),
+    })
+}

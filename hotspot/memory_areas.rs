@@ -1,0 +1,182 @@
+//! Where HotSpot has its memory: the heap, the card table, the stacks of Java threads, the metadata
+//! of classes (collectedHeap.hpp, cardTable.hpp, thread.hpp, instanceKlass.hpp).
+//!
+//! What is not exported, or not readable, is left out.
+
+use super::memory::{Address, Readable};
+use super::thread_list::ThreadList;
+use super::vm_structs::Table;
+use format::{AreaKind, MemoryArea};
+use snapshot::mappings::Mappings;
+use std::ops::Range;
+
+/// Metadata lie together in pieces of this size.
+const GRAIN_BYTES: u64 = 1 << 20;
+/// The fields of a class with addresses of its metadata.
+const CLASS_PARTS: [&str; 2] = ["_constants", "_methods"];
+
+/// The exported places that lead to the areas. Each may be missing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MemoryAreas {
+    heap: Option<Reserved>,
+    cards: Option<Cards>,
+    stacks: Option<Stacks>,
+    /// Offsets in a class of addresses of its metadata.
+    class_parts: [Option<u64>; CLASS_PARTS.len()],
+}
+
+/// The heap object, and its reserved range: the first address and the number of words.
+#[derive(Clone, Copy, Debug)]
+struct Reserved {
+    heap: u64,
+    start: u64,
+    words: u64,
+}
+
+/// The barrier set, its card table, and the table's bytes.
+#[derive(Clone, Copy, Debug)]
+struct Cards {
+    barrier_set: u64,
+    table: u64,
+    bytes: u64,
+    length: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Stacks {
+    threads: ThreadList,
+    base: u64,
+    size: u64,
+}
+
+impl MemoryAreas {
+    /// Looks everything up.
+    pub fn find() -> Self {
+        let Some(table) = Table::find() else {
+            return Self::default();
+        };
+        Self {
+            heap: Reserved::find(table),
+            cards: Cards::find(table),
+            stacks: Stacks::find(table),
+            class_parts: CLASS_PARTS.map(|part| table.offset("InstanceKlass", part)),
+        }
+    }
+
+    /// The areas in a forked copy; `klasses` are the addresses of HotSpot's classes.
+    pub fn all(
+        &self,
+        memory: &Readable<'_>,
+        mappings: &Mappings,
+        klasses: impl Iterator<Item = u64>,
+    ) -> Vec<MemoryArea> {
+        let mut areas = Vec::new();
+        areas.extend(self.heap.and_then(|heap| heap.area(memory)));
+        areas.extend(self.cards.and_then(|cards| cards.area(memory)));
+        areas.extend(self.stacks.iter().flat_map(|stacks| stacks.areas(memory)));
+        areas.extend(self.metaspace(memory, mappings, klasses));
+        areas
+    }
+
+    /// The parts of mappings that contain classes or their parts. The kernel may have joined a
+    /// mapping with others.
+    fn metaspace(
+        &self,
+        memory: &Readable<'_>,
+        mappings: &Mappings,
+        klasses: impl Iterator<Item = u64>,
+    ) -> Vec<MemoryArea> {
+        // A mapping, and the lowest and highest address seen in it.
+        let mut found: Vec<(Range<u64>, u64, u64)> = Vec::new();
+        let mut see = |address: u64| {
+            let known = found.iter_mut().rev();
+            let known = known.filter(|(mapping, ..)| mapping.contains(&address));
+            if let Some((_, low, high)) = known.last() {
+                (*low, *high) = (address.min(*low), address.max(*high));
+                return;
+            }
+            let mapping = mappings.readable(address).filter(|_| address != 0);
+            found.extend(mapping.map(|mapping| (mapping, address, address)));
+        };
+        for klass in klasses {
+            see(klass);
+            for offset in self.class_parts.into_iter().flatten() {
+                // What an array's class has there is no address of its own, or none at all.
+                let part = memory.read(Address::new(klass).add(offset));
+                see(part.unwrap_or(0));
+            }
+        }
+        let areas = found.into_iter().filter_map(|(mapping, low, high)| {
+            let start = (low / GRAIN_BYTES * GRAIN_BYTES).max(mapping.start);
+            let end = high.checked_next_multiple_of(GRAIN_BYTES)?.min(mapping.end);
+            area(AreaKind::Metaspace, start, end.checked_sub(start)?)
+        });
+        areas.collect()
+    }
+}
+
+impl Reserved {
+    fn find(table: Table) -> Option<Self> {
+        let range = table.offset("CollectedHeap", "_reserved")?;
+        Some(Self {
+            heap: table.static_address("Universe", "_collectedHeap")?,
+            start: range + table.offset("MemRegion", "_start")?,
+            words: range + table.offset("MemRegion", "_word_size")?,
+        })
+    }
+
+    fn area(self, memory: &Readable<'_>) -> Option<MemoryArea> {
+        let heap = Address::new(memory.read(Address::new(self.heap))?);
+        let start: u64 = memory.read(heap.add(self.start))?;
+        let words: u64 = memory.read(heap.add(self.words))?;
+        area(AreaKind::Heap, start, words.checked_mul(8)?)
+    }
+}
+
+impl Cards {
+    fn find(table: Table) -> Option<Self> {
+        Some(Self {
+            barrier_set: table.static_address("BarrierSet", "_barrier_set")?,
+            table: table.offset("CardTableBarrierSet", "_card_table")?,
+            bytes: table.offset("CardTable", "_byte_map")?,
+            length: table.offset("CardTable", "_byte_map_size")?,
+        })
+    }
+
+    fn area(self, memory: &Readable<'_>) -> Option<MemoryArea> {
+        let address = |at| memory.read(at).map(Address::new);
+        let barrier_set = address(Address::new(self.barrier_set))?;
+        let table = address(barrier_set.add(self.table))?;
+        let start: u64 = memory.read(table.add(self.bytes))?;
+        area(
+            AreaKind::Collector,
+            start,
+            memory.read(table.add(self.length))?,
+        )
+    }
+}
+
+impl Stacks {
+    fn find(table: Table) -> Option<Self> {
+        Some(Self {
+            threads: ThreadList::find(table)?,
+            base: table.offset("JavaThread", "_stack_base")?,
+            size: table.offset("JavaThread", "_stack_size")?,
+        })
+    }
+
+    fn areas(&self, memory: &Readable<'_>) -> Vec<MemoryArea> {
+        let threads = self.threads.threads(memory).unwrap_or_default();
+        let stack = |thread: Address| {
+            let base: u64 = memory.read(thread.add(self.base))?;
+            let size: u64 = memory.read(thread.add(self.size))?;
+            area(AreaKind::Stack, base.checked_sub(size)?, size)
+        };
+        threads.into_iter().filter_map(stack).collect()
+    }
+}
+
+fn area(kind: AreaKind, start: u64, bytes: u64) -> Option<MemoryArea> {
+    let range = start..start.checked_add(bytes)?;
+    (start != 0 && bytes != 0).then_some(MemoryArea { kind, range })
+}

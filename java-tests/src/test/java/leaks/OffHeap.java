@@ -1,0 +1,76 @@
+package leaks;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.zip.Deflater;
+import subject.Say;
+
+/** Holds memory outside of the heap: buffers, mapped files, zip streams, threads. */
+public class OffHeap {
+    static final int BUFFERS = 200;
+    static final int BUFFER_BYTES = 1 << 20;
+    static final int FILES = 3;
+    static final int FILE_BYTES = 8 << 20;
+    static final int DEFLATERS = 200;
+    static final int THREADS = 300;
+    private static final int PAGE_BYTES = 4096;
+
+    static final List<ByteBuffer> POOL = new ArrayList<>();
+    static final Map<String, MappedByteBuffer> INDEX = new HashMap<>();
+    static final Deflater[] OPEN = new Deflater[DEFLATERS];
+    private static final CountDownLatch END = new CountDownLatch(1);
+
+    public static void main(String[] args) throws IOException {
+        for (int i = 0; i < BUFFERS; i++) {
+            POOL.add(touched(ByteBuffer.allocateDirect(BUFFER_BYTES)));
+        }
+        ByteBuffer view = POOL.get(0).duplicate();
+        for (int i = 0; i < FILES; i++) {
+            File file = new File(args[0], "index." + i);
+            try (RandomAccessFile open = new RandomAccessFile(file, "rw")) {
+                MappedByteBuffer mapped = open.getChannel().map(FileChannel.MapMode.READ_WRITE, 0, FILE_BYTES);
+                touched(mapped);
+                INDEX.put(file.getName(), mapped);
+            }
+        }
+        for (int i = 0; i < DEFLATERS; i++) {
+            OPEN[i] = new Deflater();
+            OPEN[i].setInput(new byte[100_000]);
+            OPEN[i].finish();
+            OPEN[i].deflate(new byte[1000]);
+        }
+        new Deflater().end();
+        for (int i = 0; i < THREADS; i++) {
+            Thread thread = new Thread(OffHeap::waitForTheEnd, "waiter-" + i);
+            thread.setDaemon(true);
+            thread.start();
+        }
+        Say.ready();
+        Say.line("VIEW", view.capacity());
+        END.countDown();
+    }
+
+    private static ByteBuffer touched(ByteBuffer buffer) {
+        for (int at = 0; at < buffer.capacity(); at += PAGE_BYTES) {
+            buffer.put(at, (byte) 1);
+        }
+        return buffer;
+    }
+
+    private static void waitForTheEnd() {
+        try {
+            END.await();
+        } catch (InterruptedException end) {
+            throw new IllegalStateException(end);
+        }
+    }
+}
