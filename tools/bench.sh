@@ -12,7 +12,7 @@
 #   THREADS=2000 VIRTUAL=100000    threads that come and go in the runs without a dump (there: 20000 and 1000000; with
 #                                  few of them the time is that of the JIT compiler, and the ratio too kind)
 #   ENTRIES=4000000  WORKS='G1:replace:1 ...'    entries of the map, and the applications that work (collector, work, threads)
-#   PARTS='dumps working analysis runs profiles sampled classic'   what to measure. The last
+#   PARTS='dumps working analysis runs profiles sampled classic answers'   what to measure. The last
 #                              needs the HPROF agent that a JDK 8 has; without it that part is left out, or refused if asked for
 #   PROFILES='heap=sites ...'  the options whose costs are measured
 #   SAMPLED_JVMS=12            JVMs without and with `heap=sites`, in turn: few of them show nothing but noise
@@ -34,7 +34,7 @@ jdks=${JDKS:-$(cd "$root/target/jdks" && ls -d ?? | sort -n)}
 classic=$root/target/jdks/8/lib/amd64/libhprof.so
 entries=${ENTRIES:-4000000}
 works=${WORKS:-G1:replace:1 Parallel:replace:1 Serial:replace:1 G1:replace:2 G1:update:1 G1:hot:1 G1:young:1}
-parts=${PARTS:-dumps working analysis runs profiles sampled classic}
+parts=${PARTS:-dumps working analysis runs profiles sampled classic answers}
 profiles=${PROFILES:-heap=sites heap=sites,sampling=0 cpu=samples cpu=times monitor=y}
 sampled_jvms=${SAMPLED_JVMS:-12}
 sampled_pairs=${SAMPLED_PAIRS:-300}
@@ -52,7 +52,7 @@ if measures classic && [ ! -e "$classic" ]; then
         exit 1
     fi
     say "$missing: that part is left out"
-    parts='dumps working analysis runs profiles sampled'
+    parts='dumps working analysis runs profiles sampled answers'
 fi
 
 rm -rf "$work"
@@ -832,6 +832,13 @@ report_classic() {
     echo
 }
 
-for part in dumps working analysis runs profiles sampled classic; do
+report_answers() {
+    echo "Facts of planted leaks (docs/leak-answers.md)."
+    echo
+    AGENT=$agent "$root/tools/planted.sh"
+    echo
+}
+
+for part in dumps working analysis runs profiles sampled classic answers; do
     if measures $part; then report_$part; fi
 done

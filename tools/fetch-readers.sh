@@ -31,7 +31,7 @@ fetch_slurp() {
 
 # The whole program, as its package has it, would take ten times as long to build.
 fetch_analyzer() {
-    pinned=$(cat "$root/tools/hprof-analyzer/Cargo.lock" "$root/tools/hprof-analyzer/main.rs")
+    pinned=$(cat "$root/tools/hprof-analyzer/Cargo.lock" "$root/tools/hprof-analyzer/"*.rs)
     if [ -x "$readers/bin/retained-sizes" ] && [ "$(cat "$readers/.hprof-analyzer" 2>/dev/null)" = "$pinned" ]; then
         echo "hprof-analyzer: there already"
         return
@@ -40,7 +40,7 @@ fetch_analyzer() {
     (cd "$root/tools/hprof-analyzer" && cargo build --quiet --locked --target-dir "$readers/build") ||
         fail "hprof-analyzer cannot be had or built"
     mkdir -p "$readers/bin"
-    cp "$readers/build/debug/retained-sizes" "$readers/bin/"
+    cp "$readers/build/debug/retained-sizes" "$readers/build/debug/leak-suspects" "$readers/bin/"
     rm -rf "$readers/build"
     echo "$pinned" >"$readers/.hprof-analyzer"
     echo "hprof-analyzer: built"

@@ -11,7 +11,7 @@ final class Queues {
 
     static final class Order {
         final long number;
-        final byte[] text = new byte[250];
+        final byte[] text = new byte[250]; // allocates the text
 
         Order(long number) {
             this.number = number;
@@ -34,9 +34,11 @@ final class Queues {
     }
 
     /** The queue of a slow consumer: a long chain of nodes. */
-    @Leak(first = {"queue: says LinkedBlockingQueue(?!\\$)", "objects: count 100000 planted.Queues$Order",
-            "holder: says OrderWriter|order-writer"},
-            screen = {"field: says \\borders\\b", "thread: thread order-writer"})
+    @Leak(dump = "heap=all",
+            first = {"queue: says LinkedBlockingQueue(?!\\$)", "objects: count 100000 planted.Queues$Order",
+                "holder: says OrderWriter|order-writer"},
+            screen = {"field: says \\borders\\b", "thread: thread order-writer",
+                "site: line Queues.java allocates the text"})
     public static final class SlowConsumer {
         static OrderWriter writer;
 

@@ -4,8 +4,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** A cache without bounds, deep in the application's own objects. */
-@Leak(first = {"holder: static planted.UnboundedCache application", "cache: says ReportCache",
-        "objects: count 20000 planted.UnboundedCache$Report"},
+@Leak(dump = "heap=all",
+        first = {"holder: static planted.UnboundedCache application", "cache: says ReportCache",
+            "objects: count 20000 planted.UnboundedCache$Report", "site: line UnboundedCache.java allocates the text"},
         screen = {"field: says \\breports\\b", "collection: says ConcurrentHashMap"})
 public final class UnboundedCache {
     private static Application application;
@@ -36,7 +37,7 @@ public final class UnboundedCache {
 
     static final class Report {
         final String query;
-        final byte[] text = new byte[1_200];
+        final byte[] text = new byte[1_200]; // allocates the text
 
         Report(String query) {
             this.query = query;

@@ -22,7 +22,7 @@ import java.util.stream.Stream;
 public final class Fact {
     private static final String NUMBER = "(?<![\\w.,$])(\\d[\\d,]*)(?![\\w.,$]*\\d)(?![\\w$])";
     private static final String BEFORE = NUMBER + "(?:[ |]+[\\d.,]+(?: ?(?:[kMG]i?B|bytes|%))?)?[ |]+(?:[a-z]+ ){0,3}\\W{0,3}";
-    private static final String AFTER = "(?: objects| instances)?\\W{1,4}" + NUMBER;
+    private static final String AFTER = "(?: objects| instances)?(?:[\"'`” (×:=]{1,4}|`? *\\| *)" + NUMBER;
     private static final Pattern AMOUNT = Pattern.compile("(?<![\\w.,$])(\\d[\\d,]*(?:\\.\\d+)?) ?(bytes|[kKMG]i?B)\\b");
     private static final double TOLERANCE = 0.03;
 

@@ -4,32 +4,81 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Prints how many facts of each planted leak `hprof leaks` finds. The first argument is the folder of the dumps, which are made
- * if they are not there; `-v` prints each first sentence and each fact that is missing; further words choose kinds by their names.
+ * Prints a table of how many facts of each planted leak `hprof leaks` and its peers find. The first argument is the folder of the
+ * dumps, which are made if they are not there; `-v` prints each first sentence of ours, and each fact that it lacks, too; further
+ * words choose kinds by parts of their names.
  */
 public final class Score {
-    private Score() {}
+    private static final String OURS = "hprof";
 
-    public static void main(String[] args) throws IOException {
-        Path folder = Path.of(args[0]).toAbsolutePath();
-        boolean isVerbose = List.of(args).contains("-v");
-        List<String> words = List.of(args).stream().skip(1).filter(word -> !word.equals("-v")).collect(Collectors.toList());
-        for (Kind kind : Kind.all()) {
-            if (words.isEmpty() || words.stream().anyMatch(kind.name::contains)) {
-                Path dump = folder.resolve(kind.name + ".hprof");
-                make(kind, dump);
-                print(kind, Answer.ours("--no-index", dump), isVerbose);
-            }
-        }
-        System.out.println(total);
+    private final Path folder;
+    private final boolean isVerbose;
+    private final Map<String, int[]> sums = new LinkedHashMap<>();
+
+    private Score(Path folder, boolean isVerbose) {
+        this.folder = folder;
+        this.isVerbose = isVerbose;
     }
 
-    private static final int[] SUMS = new int[4];
-    private static String total = "";
+    public static void main(String[] args) throws IOException {
+        List<String> words = Arrays.stream(args).skip(1).filter(word -> !word.equals("-v")).collect(Collectors.toList());
+        List<Kind> kinds = Kind.all().stream().filter(kind -> words.isEmpty() || words.stream().anyMatch(kind.name::contains))
+                .collect(Collectors.toList());
+        new Score(Path.of(args[0]).toAbsolutePath(), List.of(args).contains("-v")).print(kinds);
+    }
+
+    private void print(List<Kind> kinds) throws IOException {
+        List<String> titles = new ArrayList<>(List.of(OURS));
+        Peer.present().forEach(peer -> titles.add(peer.title));
+        String heads = titles.stream().map(title -> " " + title + " |").collect(Collectors.joining());
+        System.out.println("| leak | facts of the sentence |" + heads + " of the screen |" + heads);
+        System.out.println("|---|" + "--:|".repeat(2 + 2 * titles.size()));
+        int first = 0;
+        int screen = 0;
+        for (Kind kind : kinds) {
+            System.out.println(row("`" + kind.name + "`", kind.first.size(), kind.screen.size(), found(kind)));
+            first += kind.first.size();
+            screen += kind.screen.size();
+        }
+        System.out.println(row("all", first, screen, sums));
+    }
+
+    /** By tool, how many facts its sentence and its screen have. */
+    private Map<String, int[]> found(Kind kind) throws IOException {
+        Path dump = folder.resolve(kind.name + ".hprof");
+        make(kind, dump);
+        Map<String, int[]> found = new LinkedHashMap<>();
+        Answer ours = Answer.ours("--no-index", dump);
+        found.put(OURS, count(kind, ours));
+        Peer.present().forEach(peer -> found.put(peer.title, count(kind, peer.answer(dump))));
+        found.forEach((title, counts) -> sums.merge(title, counts, (sum, more) -> new int[] {sum[0] + more[0], sum[1] + more[1]}));
+        if (isVerbose) {
+            System.out.println("\n" + kind + "\n    " + ours.sentence);
+            ours.facts(kind, false).forEach(fact -> System.out.println("    missing: " + fact));
+        }
+        return found;
+    }
+
+    private static int[] count(Kind kind, Answer answer) {
+        return new int[] {(int) kind.first.stream().filter(fact -> fact.isIn(answer.sentence)).count(),
+            (int) kind.screen.stream().filter(fact -> fact.isIn(answer.screen)).count()};
+    }
+
+    private static String row(String name, int first, int screen, Map<String, int[]> found) {
+        return "| " + name + " | " + first + cells(found, 0) + " | " + screen + cells(found, 1) + " |";
+    }
+
+    private static String cells(Map<String, int[]> found, int which) {
+        return found.values().stream().map(counts -> " | " + counts[which]).collect(Collectors.joining());
+    }
 
     private static void make(Kind kind, Path dump) throws IOException {
         if (!Files.exists(dump) || isOlder(dump, kind.source())) {
@@ -41,20 +90,5 @@ public final class Score {
 
     private static boolean isOlder(Path dump, Path source) throws IOException {
         return Files.getLastModifiedTime(dump).compareTo(Files.getLastModifiedTime(source)) < 0;
-    }
-
-    private static void print(Kind kind, Answer answer, boolean isVerbose) {
-        long first = kind.first.stream().filter(fact -> fact.isIn(answer.sentence)).count();
-        long screen = kind.screen.stream().filter(fact -> fact.isIn(answer.screen)).count();
-        System.out.printf("%-28s first %d of %d, screen %d of %d%n", kind.name, first, kind.first.size(), screen, kind.screen.size());
-        if (isVerbose) {
-            System.out.println("    " + answer.sentence);
-            answer.facts(kind, false).forEach(fact -> System.out.println("    missing: " + fact));
-        }
-        long[] row = {first, kind.first.size(), screen, kind.screen.size()};
-        for (int i = 0; i < row.length; i++) {
-            SUMS[i] += row[i];
-        }
-        total = String.format("%-28s first %d of %d, screen %d of %d", "all", SUMS[0], SUMS[1], SUMS[2], SUMS[3]);
     }
 }
