@@ -6,6 +6,7 @@
 //! allocation, and nothing recurses.
 #![forbid(unsafe_code)]
 
+mod android_leaks;
 mod children;
 mod class_dump;
 mod class_facts;
@@ -49,9 +50,11 @@ mod text;
 mod totals;
 mod tree_shape;
 mod unpacking;
+mod unreachable;
 mod waste;
 mod window;
 
+pub use android_leaks::{AndroidLeak, GivenUp};
 pub use class_facts::{References, UNKNOWN_CLASS};
 pub use contents::{Contents, FieldValue};
 pub use error::GraphError;
@@ -69,4 +72,5 @@ pub use site_totals::SiteTotal;
 pub use step_links::{Link, Links};
 pub use string_rows::StringRow;
 pub use totals::Total;
+pub use unreachable::Unreachable;
 pub use waste::{BoxedWaste, CollectionWaste, Copies, Duplicates, Filling, Waste, SPARSE_PLACES};
