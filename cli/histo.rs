@@ -7,9 +7,9 @@ use graph::Heap;
 use reader::Histogram;
 use serde_json::Value;
 
-use crate::answer::histo::{of_heap, HistoAnswer};
+use crate::answer::histo::{of_heap, of_objects, HistoAnswer};
 use crate::dump_file::DumpFile;
-use crate::heap_file::{heap, opened_jvm, SizesOf};
+use crate::heap_file::{heap, opened_jvm, GraphArguments, Loaded, Rule, SizesOf};
 use crate::json;
 use crate::outcome::{Failure, Verdict};
 use crate::process::process_named;
@@ -30,6 +30,9 @@ pub(crate) struct Arguments {
     /// The agent's library, for a running JVM [default: libhprof_rs.so beside this command]
     #[arg(long, value_name = "FILE")]
     agent: Option<PathBuf>,
+    /// Count only the objects that no root leads to
+    #[arg(long)]
+    unreachable: bool,
     /// Print at most N classes; 0 for all
     #[arg(long, alias = "most", value_name = "N", default_value_t = 0)]
     top: usize,
@@ -41,6 +44,7 @@ pub(crate) struct Arguments {
 /// Reads the file and prints the classes.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let (file, histogram) = match process_named(&arguments.file) {
+        _ if arguments.unreachable => unreachable(arguments)?,
         Some(pid) => of_jvm(pid, arguments.agent.as_deref())?,
         None => {
             let file = DumpFile::of_one(&arguments.file, arguments.dump)?;
@@ -71,6 +75,28 @@ fn of_jvm(pid: i32, agent: Option<&Path>) -> Result<(DumpFile, Histogram), Failu
     let file = opened_jvm(pid, agent)?;
     let note = file.progress(2);
     let histogram = of_heap(&heap(&file, SizesOf::Jvm, &note)?);
+    Ok((file, histogram))
+}
+
+/// The classes of what no root leads to.
+fn unreachable(arguments: &Arguments) -> Result<(DumpFile, Histogram), Failure> {
+    let graph = GraphArguments {
+        file: arguments.file.clone(),
+        references: Rule::All,
+        sizes: SizesOf::Jvm,
+        dump: arguments.dump,
+        agent: arguments.agent.clone(),
+    };
+    graph.check_is_file()?;
+    let file = graph.open()?;
+    let note = file.progress(2);
+    let Loaded {
+        file,
+        heap,
+        retained,
+        ..
+    } = Loaded::read(file, &graph, &note)?;
+    let histogram = of_objects(&heap, retained.unreachable_objects(&heap));
     Ok((file, histogram))
 }
 

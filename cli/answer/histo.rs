@@ -96,8 +96,13 @@ impl HistoAnswer {
 
 /// The classes of a heap that is in memory, with the sizes of its objects there.
 pub(crate) fn of_heap(heap: &Heap<'_>) -> Histogram {
+    of_objects(heap, 0..heap.objects())
+}
+
+/// The classes of these objects of a heap that is in memory.
+pub(crate) fn of_objects(heap: &Heap<'_>, objects: impl Iterator<Item = u32>) -> Histogram {
     let mut counts = vec![(0_u64, 0_u64); heap.classes() as usize];
-    for object in 0..heap.objects() {
+    for object in objects {
         if let Some((instances, bytes)) = counts.get_mut(heap.class(object) as usize) {
             *instances += 1;
             *bytes = bytes.saturating_add(heap.shallow_bytes(object));

@@ -66,6 +66,14 @@ pub(crate) struct Objects {
     objects: Vec<ObjectRow>,
     sizes: SizesBy,
     total_bytes: u64,
+    unreachable: Unreachable,
+}
+
+/// What no root leads to.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Unreachable {
+    bytes: u64,
+    objects: u64,
 }
 
 /// Objects that have something in common.
@@ -146,8 +154,7 @@ impl TopAnswer {
     /// Prints the JSON. `pause_ms` is how long a running JVM paused.
     pub(crate) fn print_json(&self, pause_ms: Option<u64>, to: &mut dyn Write) -> io::Result<()> {
         if let Self::Objects(all) = self {
-            let below = (all.left_out, all.sizes, all.total_bytes);
-            return write_objects(all.objects.iter().cloned(), below, pause_ms, to);
+            return write_objects(all.objects.iter().cloned(), all, pause_ms, to);
         }
         json::print_answer(self.in_json(), pause_ms, to)
     }
@@ -158,13 +165,27 @@ impl Objects {
         let (heap, retained) = (&loaded.heap, &loaded.retained);
         let objects = retained.largest(most);
         Self {
-            left_out: left_out(retained, objects.len()),
             objects: objects
-                .into_iter()
-                .map(|object| ObjectRow::of(heap, retained, object))
+                .iter()
+                .map(|object| ObjectRow::of(heap, retained, *object))
                 .collect(),
+            ..Self::below(loaded, objects.len())
+        }
+    }
+
+    /// What stands below this many rows.
+    fn below(loaded: &Loaded<'_>, listed: usize) -> Self {
+        let (heap, retained) = (&loaded.heap, &loaded.retained);
+        let unreachable = retained.unreachable(heap);
+        Self {
+            left_out: (retained.reachable() as usize).saturating_sub(listed),
+            objects: Vec::new(),
             sizes: heap.sizes().into(),
             total_bytes: retained.total_bytes(),
+            unreachable: Unreachable {
+                bytes: unreachable.bytes,
+                objects: unreachable.objects,
+            },
         }
     }
 
@@ -187,7 +208,16 @@ impl Objects {
         let all = self.left_out.saturating_add(self.objects.len());
         let all = counted(all as u64, "reachable object");
         let (bytes, by) = (grouped(self.total_bytes), self.sizes);
-        writeln!(to, "{bytes} bytes in {all}; sizes by {by}")
+        writeln!(to, "{bytes} bytes in {all}; sizes by {by}")?;
+        let Unreachable { bytes, objects } = self.unreachable;
+        if objects == 0 {
+            return Ok(());
+        }
+        let (bytes, objects) = (grouped(bytes), counted(objects, "object"));
+        writeln!(
+            to,
+            "No root leads to {bytes} bytes in {objects} more; hprof histo --unreachable lists them"
+        )
     }
 }
 
@@ -200,16 +230,15 @@ pub(crate) fn stream_objects(
 ) -> io::Result<()> {
     let (heap, retained) = (&loaded.heap, &loaded.retained);
     let objects = retained.largest(most);
-    let left_out = left_out(retained, objects.len());
+    let below = Objects::below(loaded, objects.len());
     let rows = objects.into_iter();
     let rows = rows.map(|object| ObjectRow::of(heap, retained, object));
-    let below = (left_out, heap.sizes().into(), retained.total_bytes());
-    write_objects(rows, below, loaded.file.pause_millis(), to)
+    write_objects(rows, &below, loaded.file.pause_millis(), to)
 }
 
 fn write_objects(
     rows: impl Iterator<Item = ObjectRow>,
-    (left_out, sizes, total_bytes): (usize, SizesBy, u64),
+    below: &Objects,
     pause_ms: Option<u64>,
     to: &mut dyn Write,
 ) -> io::Result<()> {
@@ -219,18 +248,18 @@ fn write_objects(
         serde_json::to_writer(&mut *to, &row)?;
         writeln!(to)?;
     }
-    write!(to, "],\"left_out\":{left_out},\"sizes\":")?;
-    serde_json::to_writer(&mut *to, &sizes)?;
-    write!(to, ",\"total_bytes\":{total_bytes}")?;
+    write!(to, "],\"left_out\":{},\"sizes\":", below.left_out)?;
+    serde_json::to_writer(&mut *to, &below.sizes)?;
+    write!(
+        to,
+        ",\"total_bytes\":{},\"unreachable\":",
+        below.total_bytes
+    )?;
+    serde_json::to_writer(&mut *to, &below.unreachable)?;
     if let Some(millis) = pause_ms {
         write!(to, ",\"pause_ms\":{millis}")?;
     }
     writeln!(to, "}}")
-}
-
-/// Reachable objects that are not among these many.
-fn left_out(retained: &Retained, listed: usize) -> usize {
-    (retained.reachable() as usize).saturating_sub(listed)
 }
 
 impl Rows<GroupRow> {
