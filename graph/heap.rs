@@ -199,6 +199,11 @@ impl<'p> Heap<'p> {
         }
     }
 
+    /// Id of a class's loader, 0 for the bootstrap loader; `None` for invented classes.
+    pub fn loader(&self, class: u32) -> Option<u64> {
+        Some(self.directory.classes.at(class as usize)?.loader)
+    }
+
     /// The class that a class object represents; `None` for other objects.
     pub fn class_of_object(&self, object: u32) -> Option<u32> {
         let table = &self.directory.classes;

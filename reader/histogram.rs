@@ -23,10 +23,25 @@ const CLASS: &str = "java/lang/Class";
 pub struct HistogramRow {
     /// Name in Java's form, for example `java.lang.String` or `int[]`.
     pub class: Rc<str>,
+    /// Id of the class's loader, 0 for the bootstrap loader, if other rows have the same name.
+    pub loader: Option<u64>,
     /// Number of objects.
     pub instances: u64,
     /// Sum of their shallow sizes, see [`Sizes`].
     pub bytes: u64,
+}
+
+impl HistogramRow {
+    /// Leaves out the loaders of classes whose name no other row has.
+    pub fn drop_sole_loaders(rows: &mut [Self]) {
+        let mut counts: HashMap<Rc<str>, u32> = HashMap::default();
+        for row in rows.iter() {
+            *counts.entry(Rc::clone(&row.class)).or_default() += 1;
+        }
+        for row in rows {
+            row.loader = row.loader.filter(|_| counts.get(&row.class) > Some(&1));
+        }
+    }
 }
 
 /// The objects of a dump by class, largest first. Two classes with the same name have two rows.
@@ -98,6 +113,10 @@ fn rows(heap: &HeapTotals, names: &mut Names<'_>, facts: &JvmFacts) -> Vec<Histo
             Kind::Primitive(kind) => ClassName::array_of(kind).to_java().into(),
             Kind::Class(class) => heap.classes.shared_name(class, names),
         },
+        loader: match kind {
+            Kind::Primitive(_) => None,
+            Kind::Class(class) => heap.classes.get(class).map(|class| class.loader),
+        },
         instances,
         bytes,
     };
@@ -106,6 +125,7 @@ fn rows(heap: &HeapTotals, names: &mut Names<'_>, facts: &JvmFacts) -> Vec<Histo
         let numbers = (b.bytes, b.instances).cmp(&(a.bytes, a.instances));
         numbers.then_with(|| compare_names(&a.class, &b.class))
     });
+    HistogramRow::drop_sole_loaders(&mut rows);
     rows
 }
 

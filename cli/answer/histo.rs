@@ -34,6 +34,17 @@ struct ClassRow {
     #[serde(serialize_with = "text")]
     class: Rc<str>,
     instances: u64,
+    /// The loader, if another row has the same name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loader: Option<String>,
+}
+
+/// A class's loader, as far as a pass over the file shows it.
+fn loader_text(loader: u64) -> String {
+    match loader {
+        0 => "bootstrap loader".to_owned(),
+        id => format!("loader {id:#x}"),
+    }
 }
 
 fn text<S: Serializer>(text: &Rc<str>, to: S) -> Result<S::Ok, S::Error> {
@@ -50,6 +61,7 @@ impl HistoAnswer {
             bytes: row.bytes,
             class: row.class,
             instances: row.instances,
+            loader: row.loader.map(loader_text),
         });
         Self {
             bytes,
@@ -73,7 +85,10 @@ impl HistoAnswer {
             table.row([
                 grouped(row.instances).into(),
                 grouped(row.bytes).into(),
-                row.class.clone().into(),
+                match &row.loader {
+                    Some(loader) => format!("{} ({loader})", row.class).into(),
+                    None => row.class.clone().into(),
+                },
             ]);
         }
         let rows = counted((self.classes.len() + self.left_out) as u64, "row");
@@ -110,6 +125,7 @@ pub(crate) fn of_objects(heap: &Heap<'_>, objects: impl Iterator<Item = u32>) ->
     }
     let row = |(class, (instances, bytes)): (u32, (u64, u64))| HistogramRow {
         class: heap.class_name(class).into(),
+        loader: heap.loader(class),
         instances,
         bytes,
     };
@@ -121,6 +137,7 @@ pub(crate) fn of_objects(heap: &Heap<'_>, objects: impl Iterator<Item = u32>) ->
         let key = |row: &HistogramRow| (Reverse(row.bytes), Reverse(row.instances));
         key(a).cmp(&key(b)).then_with(|| a.class.cmp(&b.class))
     });
+    HistogramRow::drop_sole_loaders(&mut rows);
     Histogram {
         rows,
         sizes: heap.sizes(),

@@ -81,6 +81,9 @@ struct Unreachable {
 pub(crate) struct GroupRow {
     #[serde(flatten)]
     name: Group,
+    /// The loader of a class, if another row has the same name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    loader: Option<String>,
     objects: u64,
     retained: u64,
     shallow: u64,
@@ -282,7 +285,7 @@ impl Rows<GroupRow> {
                 grouped(row.retained).into(),
                 grouped(row.shallow).into(),
                 grouped(row.objects).into(),
-                row.name.text().to_owned().into(),
+                row.text().into(),
             ]);
         }
         table.print(to)
@@ -293,6 +296,14 @@ impl GroupRow {
     /// The group's name.
     pub(crate) fn name(&self) -> &str {
         self.name.text()
+    }
+
+    /// The name, with the loader if there is one.
+    fn text(&self) -> String {
+        match &self.loader {
+            Some(loader) => format!("{} ({loader})", self.name()),
+            None => self.name().to_owned(),
+        }
     }
 }
 
@@ -344,13 +355,25 @@ fn group_rows(heap: &Heap<'_>, retained: &Retained, by: By) -> Vec<GroupRow> {
         of_class.get(class).copied().unwrap_or(u32::MAX)
     };
     let totals = retained.totals(heap, count, group);
-    let mut rows: Vec<(String, Total)> = names.into_iter().zip(totals).collect();
-    rows.retain(|(_, total)| total.objects > 0);
-    rows.sort_by(|(a, one), (b, other)| {
+    let mut rows: Vec<(u32, String, Total)> = (0..)
+        .zip(names)
+        .zip(totals)
+        .map(|((group, name), total)| (group, name, total))
+        .filter(|(_, _, total)| total.objects > 0)
+        .collect();
+    rows.sort_by(|(_, a, one), (_, b, other)| {
         let bytes = other.retained_bytes.cmp(&one.retained_bytes);
         bytes.then_with(|| a.cmp(b))
     });
-    let rows = rows.into_iter().map(|(name, total)| GroupRow {
+    let mut counts: HashMap<String, u32> = HashMap::new();
+    if by == By::Class {
+        for (_, name, _) in &rows {
+            *counts.entry(name.clone()).or_default() += 1;
+        }
+    }
+    let rows = rows.into_iter().map(|(group, name, total)| GroupRow {
+        // Each class is a group, with the same number.
+        loader: (counts.get(&name) > Some(&1)).then(|| loader(heap, group)),
         name: Group::new(by, name),
         objects: total.objects,
         retained: total.retained_bytes,

@@ -48,3 +48,38 @@ fn top_says_what_no_root_leads_to_and_histo_lists_it() {
     assert_eq!(rows.get(..2).unwrap(), expected, "{histo}");
     assert!(!said(Dump::new(8), &["top"]).contains("No root"));
 }
+
+/// A class by the bootstrap loader and by another one, each with an object; one only by the other.
+fn with_loaders() -> Dump {
+    const LOADER: u64 = 0x3000;
+    let mut dump = Dump::new(8);
+    dump.class(0x2000, "app/Loader", Dump::OBJECT, 0, &[], &[]);
+    dump.instance(LOADER, 0x2000, &[]);
+    for (class, name, loader) in [(1, "Config", 0), (2, "Config", LOADER), (3, "Main", LOADER)] {
+        let id = 0x2000 + class * 0x10;
+        dump.class(id, &format!("app/{name}"), Dump::OBJECT, loader, &[], &[]);
+        dump.instance(id + 0x2000, id, &[]);
+        dump.root(id + 0x2000);
+    }
+    dump
+}
+
+#[test]
+fn classes_of_one_name_have_their_loaders() {
+    let names = |words: &[&str]| {
+        let output = said(with_loaders(), words);
+        let lines = output.lines().filter(|line| line.contains("app."));
+        let names = lines.filter_map(|line| Some(line.split_once("app.")?.1.to_owned()));
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    };
+    let config = |loader: &str| format!("Config ({loader})");
+    let (boot, own) = (config("bootstrap loader"), config("loader 0x3000"));
+    assert_eq!(names(&["histo"]), [&boot, &own, "Loader", "Main"]);
+    let own = config("app.Loader 0x3000");
+    let top: Vec<String> = names(&["top", "--by", "class"]);
+    assert_eq!(top, [own.as_str(), &boot, "Loader", "Main"]);
+    let json = said(with_loaders(), &["histo", "--json"]);
+    assert_eq!(json.matches("\"loader\": ").count(), 2, "{json}");
+}
