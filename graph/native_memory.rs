@@ -95,12 +95,13 @@ impl NativeMemory {
     pub fn find(heap: &Heap<'_>) -> Result<Self, GraphError> {
         let finder = Finder::new(heap);
         let fields = finder.fields.clone();
-        let mut blocks = distinct(finder.blocks()?);
+        let (blocks, cleanables) = finder.blocks()?;
+        let mut blocks = distinct(blocks);
         let objects: Vec<u32> = blocks.iter().map(|block| block.object).collect();
         if objects.is_empty() {
             return Ok(Self::default());
         }
-        let search = OwnerSearch::until(heap, &objects);
+        let search = OwnerSearch::until(heap, &objects, &cleanables);
         let mut owners = Owners::new(heap, &search);
         let is_image = |object: u32| fields.base(heap.class(object), &[IMAGE]).is_some();
         blocks.retain(|block| {
@@ -181,6 +182,8 @@ const RESOURCES: &str = "jdk.internal.foreign.MemorySessionImpl$ResourceList";
 const CLEANUP: &str = "jdk.internal.foreign.MemorySessionImpl$ResourceList$ResourceCleanup";
 const UNMAPPER: &str = "sun.nio.ch.FileChannelImpl$Unmapper";
 const JNA_MEMORY: &str = "com.sun.jna.Memory";
+/// An action of a cleaner, which all know that have one: no owner.
+const CLEANABLE: &str = "jdk.internal.ref.PhantomCleanable";
 const JNA_POINTER: &str = "com.sun.jna.Pointer";
 const BUFFER: &str = "java.nio.Buffer";
 /// The JDK's own reader of its classes, which the JVM maps as a file.
@@ -188,7 +191,14 @@ const IMAGE: &str = "jdk.internal.jimage.BasicImageReader";
 const MAPPED_BUFFER: &str = "java.nio.MappedByteBuffer";
 
 /// The classes whose objects are looked for, beside [`HANDLES`].
-const HOLDERS: [&str; 5] = [DIRECT_BUFFER, DEFLATER, INFLATER, SESSION, JNA_MEMORY];
+const HOLDERS: [&str; 6] = [
+    DIRECT_BUFFER,
+    DEFLATER,
+    INFLATER,
+    SESSION,
+    JNA_MEMORY,
+    CLEANABLE,
+];
 
 /// Further classes that are known by name.
 const PARTS: [&str; 7] = [
@@ -217,7 +227,8 @@ impl<'h, 'p> Finder<'h, 'p> {
         }
     }
 
-    fn blocks(mut self) -> Result<Vec<NativeBlock>, GraphError> {
+    /// The blocks, and the objects by which the JDK frees some of them.
+    fn blocks(mut self) -> Result<(Vec<NativeBlock>, Vec<u32>), GraphError> {
         let mut found = self.objects();
         let mut take = |name: &str| found.remove(name).unwrap_or_default();
         self.buffers(&take(DIRECT_BUFFER))?;
@@ -234,7 +245,7 @@ impl<'h, 'p> Finder<'h, 'p> {
             };
             self.blocks.extend(take(name).into_iter().map(handle));
         }
-        Ok(self.blocks)
+        Ok((self.blocks, take(CLEANABLE)))
     }
 
     /// The objects of the classes with these names, and of their subclasses.

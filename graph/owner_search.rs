@@ -14,44 +14,51 @@ use crate::heap::Heap;
 const TOP: u32 = NONE - 1;
 
 /// The objects before each object on the shortest path from a root that is no thread, or else from
-/// a thread.
+/// a thread, or else through what is the last way.
 #[derive(Debug)]
 pub(crate) struct OwnerSearch {
     parents: Vec<u32>,
     missing: FxHashSet<u32>,
+    /// The objects that are not passed yet.
+    closed: FxHashSet<u32>,
+    /// References to them: target and source.
+    skipped: Vec<(u32, u32)>,
 }
 
 impl OwnerSearch {
-    /// Searches until all `targets` are found, or all objects are visited. Weak references do not
-    /// count.
-    pub(crate) fn until(heap: &Heap<'_>, targets: &[u32]) -> Self {
+    /// Searches until all `targets` are found, or all objects are visited. Paths lead through the
+    /// objects of `last_ways` only if there is no other. Weak references do not count.
+    pub(crate) fn until(heap: &Heap<'_>, targets: &[u32], last_ways: &[u32]) -> Self {
         let graph = heap.graph(References::Strong);
+        let roots = |are_threads: bool| {
+            let roots = heap.roots().iter();
+            roots
+                .filter(move |root| (root.kind == RootKind::ThreadObject) == are_threads)
+                .map(|root| (root.object, TOP))
+        };
+        let threads = roots(true).map(|(thread, _)| thread);
         let mut search = Self {
             parents: vec![NONE; heap.objects() as usize],
             missing: targets.iter().copied().collect(),
+            closed: threads.chain(last_ways.iter().copied()).collect(),
+            skipped: Vec::new(),
         };
-        let of_threads = |is_thread: bool| {
-            let roots = heap.roots().iter();
-            roots
-                .filter(move |root| (root.kind == RootKind::ThreadObject) == is_thread)
-                .map(|root| root.object)
-        };
-        let threads: FxHashSet<u32> = of_threads(true).collect();
-        search.walk(&graph, of_threads(false), &threads);
-        search.walk(&graph, of_threads(true), &FxHashSet::default());
+        search.walk(&graph, roots(false));
+        for (thread, _) in roots(true) {
+            search.closed.remove(&thread);
+        }
+        search.walk(&graph, roots(true));
+        search.closed.clear();
+        let skipped = std::mem::take(&mut search.skipped);
+        search.walk(&graph, skipped.into_iter());
         search
     }
 
-    /// Visits what these roots lead to, without passing through `closed`.
-    fn walk(
-        &mut self,
-        graph: &GraphView<'_>,
-        roots: impl Iterator<Item = u32>,
-        closed: &FxHashSet<u32>,
-    ) {
+    /// Visits what these objects lead to; each comes with the object before it.
+    fn walk(&mut self, graph: &GraphView<'_>, from: impl Iterator<Item = (u32, u32)>) {
         let (mut wave, mut last): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
-        for root in roots {
-            self.reach(root, TOP, &mut wave);
+        for (object, before) in from {
+            self.reach(object, before, &mut wave);
         }
         while !wave.is_empty() && !self.missing.is_empty() {
             swap(&mut wave, &mut last);
@@ -60,9 +67,7 @@ impl OwnerSearch {
                 let (class, referent) = graph.implied(*object);
                 let stored = graph.edges.of(*object).iter().copied();
                 for target in stored.chain(class).chain(referent) {
-                    if closed.is_empty() || !closed.contains(&target) {
-                        self.reach(target, *object, &mut wave);
-                    }
+                    self.reach(target, *object, &mut wave);
                 }
             }
         }
@@ -71,6 +76,10 @@ impl OwnerSearch {
     #[inline]
     fn reach(&mut self, object: u32, from: u32, wave: &mut Vec<u32>) {
         if let Some(parent @ &mut NONE) = self.parents.get_mut(object as usize) {
+            if self.closed.contains(&object) {
+                self.skipped.push((object, from));
+                return;
+            }
             *parent = from;
             wave.push(object);
             self.missing.remove(&object);

@@ -204,7 +204,8 @@ mod tests {
         .unwrap();
         let number = |id: u64| heap.object(id).unwrap();
         let targets = [0x5000, 0x5100, 0x5200, 0x5300, 0x5400].map(number);
-        let search = OwnerSearch::until(&heap, &targets);
+        // The only way to 0x5100.
+        let search = OwnerSearch::until(&heap, &targets, &[number(0x3100)]);
         let mut owners = Owners::new(&heap, &search);
         let numbers = targets.map(|target| owners.of(target));
         let found: Vec<(String, Vec<String>)> = owners

@@ -17,6 +17,8 @@ use crate::table::{Side, Table};
 
 /// A row with less than this part of the largest one is left out, unless all are asked for.
 const SMALL: u64 = 1000;
+/// The sentence names the largest holder if it has this part of the resident memory.
+const SENTENCE_PART: u64 = 20;
 
 /// What is asked of the system beside the heap.
 #[derive(Clone, Debug)]
@@ -103,8 +105,14 @@ impl MemoryAnswer {
         let is_owned = |group: &&NativeGroup| group.owner.start != OwnerStart::Nothing;
         let owned = buffers(memory).filter(is_owned);
         let process = process.map(|facts| ProcessAnswer::of(facts, memory));
+        let loaders = loaders(heap, most);
         Ok(Self {
-            sentence: sentence(process.as_ref(), memory, holders.first(), heap_bytes),
+            sentence: sentence(
+                process.as_ref().map(|process| (process, &*loaders)),
+                memory,
+                holders.first(),
+                heap_bytes,
+            ),
             process,
             objects: heap.objects().into(),
             heap_bytes,
@@ -112,7 +120,7 @@ impl MemoryAnswer {
             owned_bytes: owned.map(|group| group.bytes).sum(),
             holders_left_out: memory.groups.len().saturating_sub(holders.len()),
             holders,
-            loaders: loaders(heap, most),
+            loaders,
             damaged: heap.damaged(),
         })
     }
@@ -278,33 +286,49 @@ fn buffers(memory: &NativeMemory) -> impl Iterator<Item = &NativeGroup> {
     memory.groups.iter().filter(move |group| is_one(group.kind))
 }
 
-/// The process beside its heap, and the largest holder, in one or two sentences.
+/// The process: its heap, and the largest use of the rest.
+fn process_words(process: &ProcessAnswer, loaders: &[Loaders]) -> String {
+    let of_use = |used_for: Use| process.uses.iter().find(|row| row.used_for == used_for);
+    let (all, heap) = (process.resident_bytes, of_use(Use::JavaHeap));
+    let mut text = format!(
+        "{} are resident, {} of them the Java heap",
+        in_units(all),
+        in_units(heap.map_or(0, |row| row.bytes))
+    );
+    let mut others = process.uses.iter();
+    if let Some(row) = others.find(|row| row.used_for != Use::JavaHeap) {
+        let (bytes, words) = (in_units(row.bytes), row.used_for.words());
+        text.push_str(&format!(", {bytes} {words}"));
+        if let (Use::Metaspace, Some(most)) = (row.used_for, loaders.first()) {
+            let (classes, loaders) = (grouped(most.classes), grouped(most.loaders));
+            text.push_str(&format!(" (most: {classes} of {loaders} {})", most.class));
+        }
+    }
+    text.push('.');
+    text
+}
+
+/// The process or the heap, and the largest holder, in one or two sentences.
 fn sentence(
-    process: Option<&ProcessAnswer>,
+    process: Option<(&ProcessAnswer, &[Loaders])>,
     memory: &NativeMemory,
     largest: Option<&Holder>,
     heap_bytes: u64,
 ) -> String {
     let mut text = match process {
-        Some(process) => {
-            let heap = process.uses.iter().find(|row| row.used_for == Use::JavaHeap);
-            format!(
-                "{} are resident, {} of them the Java heap.",
-                in_units(process.resident_bytes),
-                in_units(heap.map_or(0, |row| row.bytes))
-            )
-        }
+        Some((process, loaders)) => process_words(process, loaders),
         None => format!(
             "The objects have {}, and hold {} outside of the heap in buffers, mapped files and arenas.",
             in_units(heap_bytes),
             in_units(memory.buffer_bytes())
         ),
     };
-    if let Some(holder) = largest.filter(|holder| holder.bytes > 0) {
+    let least = process.map_or(1, |(process, _)| process.resident_bytes / SENTENCE_PART);
+    if let Some(holder) = largest.filter(|holder| holder.bytes >= least.max(1)) {
         let about = if holder.is_estimate { "about " } else { "" };
         let plural = if holder.objects == 1 { "" } else { "s" };
         text.push_str(&format!(
-            " Most outside of the heap: {about}{} in {} {}{plural}, held by {}.",
+            " Most held outside of the heap: {about}{} in {} {}{plural}, by {}.",
             in_units(holder.bytes),
             grouped(holder.objects),
             holder.kind,
@@ -403,7 +427,7 @@ mod tests {
     fn a_file_has_holders_only() {
         let expected = "\
 The objects have 224 B, and hold 10.0 MB outside of the heap in buffers, mapped files and arenas. \
-Most outside of the heap: 6.0 MB in 3 direct buffers, held by static field POOL of app.Main > \
+Most held outside of the heap: 6.0 MB in 3 direct buffers, by static field POOL of app.Main > \
 java.lang.Object[].
 
 Outside of the heap, by the objects that hold it:
@@ -440,8 +464,8 @@ classes  loaders  of class
         let text = answer(Some(&facts));
         let (uses, _) = text.split_once("\n\nOutside").unwrap();
         let expected = "\
-100 MB are resident, 60.0 MB of them the Java heap. Most outside of the heap: 6.0 MB in 3 direct \
-buffers, held by static field POOL of app.Main > java.lang.Object[].
+100 MB are resident, 60.0 MB of them the Java heap, 30.0 MB direct buffers. Most held outside of \
+the heap: 6.0 MB in 3 direct buffers, by static field POOL of app.Main > java.lang.Object[].
 
 resident   share  use
  60.0 MB  60.0 %  Java heap: 224 B in 17 objects

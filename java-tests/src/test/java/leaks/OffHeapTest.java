@@ -59,7 +59,7 @@ class OffHeapTest {
         assertEquals(FILES_BYTES, index.get("bytes").getAsLong(), answer::toString);
         JsonObject open = holder(answer, "zip stream", "static field OPEN of leaks.OffHeap");
         assertEquals(OffHeap.DEFLATERS, open.get("objects").getAsLong(), answer::toString);
-        assertTrue(answer.get("sentence").getAsString().contains("held by static field POOL of leaks.OffHeap"), answer::toString);
+        assertTrue(answer.get("sentence").getAsString().contains("by static field POOL of leaks.OffHeap"), answer::toString);
         long buffers = answer.get("buffer_bytes").getAsLong();
         assertTrue(answer.get("owned_bytes").getAsLong() >= buffers * 9 / 10, answer::toString);
         assertTrue(buffers < (BUFFERS_BYTES + FILES_BYTES) * 11 / 10, answer::toString);
