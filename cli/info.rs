@@ -64,6 +64,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 }
 
 fn name_threads(summary: &mut Summary, file: &DumpFile) -> Result<(), Failure> {
+    for thread in &mut summary.threads {
+        let is_hidden = thread.name.as_deref().is_some_and(reader::is_redacted);
+        thread.name = thread.name.take().filter(|_| !is_hidden);
+    }
     let nameless = summary
         .threads
         .iter()

@@ -135,6 +135,7 @@ pub(crate) fn model(
         "unreachable": heap.objects().saturating_sub(retained.reachable()),
         "references": heap.references(),
         "damaged": heap.damaged(),
+        "redacted": heap.redacted().map(plain),
         "rule": rule.name(),
         "sizes": { "told": sizes.are_told, "reference": sizes.reference_bytes },
         "sentence": words.verdict(&leaks, THRESHOLD_PERCENT),

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::Range;
 
+use crate::redaction::Redacted;
 use crate::{MemoryArea, ObjectSizes};
 
 /// Sizes of objects are multiples of this in every JVM.
@@ -170,6 +171,19 @@ impl JvmFacts {
         words
     }
 
+    /// These facts with the word of the redaction that leaves values out of the dump.
+    #[must_use]
+    pub fn with_redaction(mut self, word: &str) -> Self {
+        self.words.insert(REDACTED.to_owned(), word.to_owned());
+        self
+    }
+
+    /// The word of `redact=` for the values that the dump leaves out, or `fields`; `None` if it has
+    /// all values, as far as it says.
+    pub fn redacted(&self) -> Option<&str> {
+        self.words.get(REDACTED).map(String::as_str)
+    }
+
     /// Whether the file contains no facts.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
@@ -219,6 +233,9 @@ impl JvmFacts {
             };
             match LAYOUT.iter().zip(&mut layout).find(|(of, _)| **of == name) {
                 Some((_, bytes)) => *bytes = value.parse().ok(),
+                // A dump that was redacted twice lacks what the stronger word names.
+                None if name == REDACTED
+                    && strength(value) < self.redacted().map_or(0, strength) => {}
                 None if self.words.len() < MOST_WORDS => {
                     self.words.insert(name.to_owned(), value.to_owned());
                 }
@@ -232,8 +249,16 @@ impl JvmFacts {
     }
 }
 
+/// The more values a word of `redact=` leaves out, the larger is this.
+fn strength(word: &str) -> u8 {
+    Redacted::parse(word).unwrap_or_default() as u8
+}
+
 /// The words that a redacted dump keeps.
-const PUBLIC: [&str; 5] = ["agent", "collector", "engine", "jvm", "pause_us"];
+const PUBLIC: [&str; 6] = ["agent", "collector", "engine", "jvm", "pause_us", REDACTED];
+
+/// The name of the word that says which values the dump leaves out.
+const REDACTED: &str = "redacted";
 
 /// The names of the numbers of [`ObjectSizes::bytes`].
 const LAYOUT: [&str; 5] = [

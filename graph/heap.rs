@@ -158,6 +158,11 @@ impl<'p> Heap<'p> {
         &self.directory
     }
 
+    /// The word of the redaction that leaves values out, see [`format::JvmFacts::redacted`].
+    pub fn redacted(&self) -> Option<&str> {
+        self.directory.strings.facts().redacted()
+    }
+
     /// The stacks of all traces.
     pub fn stacks(&self) -> Stacks {
         self.directory.stacks()

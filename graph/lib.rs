@@ -73,4 +73,6 @@ pub use step_links::{Link, Links};
 pub use string_rows::StringRow;
 pub use totals::Total;
 pub use unreachable::Unreachable;
-pub use waste::{BoxedWaste, CollectionWaste, Copies, Duplicates, Filling, Waste, SPARSE_PLACES};
+pub use waste::{
+    BoxedWaste, CollectionWaste, Copies, Duplicates, Filling, Unseen, Waste, SPARSE_PLACES,
+};

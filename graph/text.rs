@@ -2,17 +2,30 @@
 
 use std::collections::BTreeMap;
 
-use reader::{thread_name, JavaText};
+use reader::{is_redacted, JavaText, REDACTED_NAME};
 
 use crate::contents::Contents;
 use crate::error::GraphError;
 use crate::heap::Heap;
 
 impl Heap<'_> {
-    /// The text of those objects that are strings, cut to about `most_bytes` bytes.
+    /// The text of those objects that are strings, cut to about `most_bytes` bytes; none of those
+    /// that a redaction has hidden.
     ///
     /// Errors: the file cannot be read.
     pub fn strings(
+        &self,
+        objects: &[u32],
+        most_bytes: usize,
+    ) -> Result<BTreeMap<u32, String>, GraphError> {
+        let mut texts = self.all_strings(objects, most_bytes)?;
+        if self.redacted().is_some() {
+            texts.retain(|_, text| text.is_empty() || text.bytes().any(|byte| byte != 0));
+        }
+        Ok(texts)
+    }
+
+    fn all_strings(
         &self,
         objects: &[u32],
         most_bytes: usize,
@@ -70,7 +83,7 @@ impl Heap<'_> {
             }
         }
         let wanted: Vec<u32> = names.values().copied().collect();
-        let mut texts = self.strings(&wanted, NAME_BYTES)?;
+        let mut texts = self.all_strings(&wanted, NAME_BYTES)?;
         // Up to early JDK 8, a thread's name is a char[].
         for (array, contents) in self.contents(&wanted, NAME_BYTES)? {
             texts.extend(decoded(&contents, JavaText::default()).map(|text| (array, text)));
@@ -82,8 +95,14 @@ impl Heap<'_> {
         };
         let name = |thread: &u32| {
             let text = names.get(thread).and_then(|name| texts.get(name).cloned());
-            let text = text.and_then(thread_name);
-            Some((*thread, text.or_else(|| told(*thread))?))
+            // A record may have the name that the heap lacks.
+            let known = |name: &String| !is_redacted(name);
+            let is_hidden = text.as_ref().is_some_and(|name| !known(name));
+            let name = text.filter(known).or_else(|| told(*thread).filter(known));
+            Some((
+                *thread,
+                name.or_else(|| is_hidden.then(|| REDACTED_NAME.to_owned()))?,
+            ))
         };
         Ok(threads.iter().filter_map(name).collect())
     }

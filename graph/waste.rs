@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use format::redaction::Redacted;
+
 use crate::class_facts::NONE;
 use crate::error::GraphError;
 use crate::gleaner::{glean, new_keys, Collection, Gleaned, Slots, Text, Values};
@@ -93,6 +95,32 @@ pub struct Waste {
     pub collections: Vec<CollectionWaste>,
     /// Numbers, characters and truth values, most bytes first.
     pub boxed: Vec<BoxedWaste>,
+    /// What a redacted dump does not show, and is left out.
+    pub unseen: Unseen,
+}
+
+/// The kinds of waste that a redacted dump does not show: without contents, all arrays of one
+/// length are equal, and without the values of fields all collections look empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unseen {
+    /// Equal strings.
+    pub strings: bool,
+    /// Equal arrays.
+    pub arrays: bool,
+    /// Collections with few elements.
+    pub collections: bool,
+}
+
+impl Unseen {
+    /// In a dump with this word of `redact=`.
+    pub fn of(word: Option<&str>) -> Self {
+        let what = word.and_then(Redacted::parse).unwrap_or_default();
+        Self {
+            strings: what >= Redacted::Strings,
+            arrays: what >= Redacted::Arrays,
+            collections: what >= Redacted::Values,
+        }
+    }
 }
 
 impl Waste {
@@ -144,12 +172,28 @@ impl Waste {
             objects,
             bytes,
         };
-        Ok(Self {
+        let unseen = Unseen::of(heap.redacted());
+        let found = Self {
             strings: contents.strings(heap, texts),
             arrays: contents.arrays(heap, &in_texts),
             collections: collections.into_iter().map(collection).collect(),
             boxed: boxed.into_iter().map(boxed_of).collect(),
-        })
+            unseen,
+        };
+        Ok(found.without_unseen())
+    }
+
+    fn without_unseen(mut self) -> Self {
+        if self.unseen.strings {
+            self.strings = Duplicates::default();
+        }
+        if self.unseen.arrays {
+            self.arrays = Duplicates::default();
+        }
+        if self.unseen.collections {
+            self.collections.clear();
+        }
+        self
     }
 
     /// Sum of all wasted bytes.

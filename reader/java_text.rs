@@ -49,10 +49,13 @@ impl JavaText {
     }
 }
 
-/// A thread's name; `None` if a redaction has left only NULs of it.
-pub fn thread_name(text: String) -> Option<String> {
-    let is_blank = !text.is_empty() && text.bytes().all(|byte| byte == 0);
-    (!is_blank).then_some(text)
+/// The name of a thread whose name a redaction has hidden.
+pub const REDACTED_NAME: &str = "(redacted)";
+
+/// Whether a redaction has left only NULs or stars of a text.
+pub fn is_redacted(text: &str) -> bool {
+    let all = |left: u8| text.bytes().all(|byte| byte == left);
+    !text.is_empty() && (all(0) || all(b'*'))
 }
 
 #[cfg(test)]
@@ -100,10 +103,10 @@ mod tests {
     }
 
     #[test]
-    fn a_redacted_name_is_none() {
-        assert_eq!(thread_name("\0\0\0\0".into()), None);
+    fn what_a_redaction_leaves_is_known() {
+        assert!(is_redacted("\0\0\0\0") && is_redacted("***"));
         for name in ["", "main", "a\0"] {
-            assert_eq!(thread_name(name.into()).as_deref(), Some(name));
+            assert!(!is_redacted(name));
         }
     }
 }

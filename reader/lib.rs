@@ -73,7 +73,7 @@ pub use heap_totals::KindTotal;
 pub use histogram::{Histogram, HistogramRow};
 pub use id_set::IdSet;
 pub use input::{members_ahead, opened, opened_ahead, unpacked, unpacked_from};
-pub use java_text::{thread_name, JavaText};
+pub use java_text::{is_redacted, JavaText, REDACTED_NAME};
 pub use live_sites::{Counted, Stratum};
 pub use members::{FoundMembers, Members};
 pub use opened::Opened;

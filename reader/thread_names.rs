@@ -12,7 +12,7 @@ use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
 use crate::heap_places::HeapPlaces;
 use crate::heap_record::HeapRecord;
-use crate::java_text::{thread_name, JavaText};
+use crate::java_text::{is_redacted, JavaText, REDACTED_NAME};
 use crate::strings::StringTable;
 
 /// Longest name read, in bytes of its array.
@@ -202,7 +202,11 @@ impl Fields<'_> {
                     (JavaText::of(field), arrays.get(&value(text)?)?)
                 }
             };
-            thread_name(text.decoded(array.elements?, &array.data)?)
+            let name = text.decoded(array.elements?, &array.data)?;
+            Some(match is_redacted(&name) {
+                true => REDACTED_NAME.to_owned(),
+                false => name,
+            })
         };
         let names = names.iter();
         Ok(names

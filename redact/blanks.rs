@@ -43,6 +43,11 @@ impl<'o> Blanks<'o> {
         }
     }
 
+    /// Adds bytes to the copy that are not in the file.
+    pub(crate) fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)
+    }
+
     /// Copies the bytes up to this offset.
     pub(crate) fn copy_to(&mut self, offset: u64) -> io::Result<()> {
         let start = self.held.offset();

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use format::redaction::Redacted as Word;
+use format::redaction::{Redacted as Word, Redaction};
 use format::sub_record::{class_head_bytes, COUNT_BYTES, TAG_BYTES};
 use format::{BasicType, JvmFacts, RECORD_HEADER_BYTES};
 use reader::{ClassDump, DumpReader, Event, HeapRecord, Instance, Record, RecordHead, Utf8};
@@ -29,6 +29,12 @@ pub(crate) fn copy(
             ..Redacted::default()
         },
     };
+    copy.blanks.copy_to(dump.offset())?;
+    let known = survey.redacted().and_then(Word::parse);
+    if known.is_none_or(|known| known < survey.redaction.what) {
+        let mark = mark(survey.redaction, dump.header().id_bytes);
+        copy.blanks.add(&mark)?;
+    }
     while let Some(event) = next(&mut dump)? {
         copy.event(&event, dump.offset());
         copy.blanks.copy_to(dump.offset())?;
@@ -39,6 +45,25 @@ pub(crate) fn copy(
     }
     copy.blanks.copy_to(dump.offset())?;
     Ok(copy.redacted)
+}
+
+/// A STRING record that says which values the copy lacks. Nothing refers to its id.
+fn mark(redaction: &Redaction, id_bytes: u32) -> Vec<u8> {
+    let facts = JvmFacts::default().with_redaction(redaction.name());
+    let mut records = Vec::new();
+    for text in facts.texts() {
+        // Each kind has its own: a copy may be redacted again.
+        let id = (u64::MAX - redaction.what as u64).to_be_bytes();
+        let skipped = id.len().saturating_sub(id_bytes as usize);
+        let id = id.get(skipped..).unwrap_or(&id);
+        let length = u32::try_from(id.len() + text.len()).unwrap_or(0);
+        records.push(format::record::UTF8);
+        records.extend_from_slice(&[0; 4]);
+        records.extend_from_slice(&length.to_be_bytes());
+        records.extend_from_slice(id);
+        records.extend_from_slice(text.as_bytes());
+    }
+    records
 }
 
 struct Copy<'s, 'o> {

@@ -1,5 +1,6 @@
 //! Copies a dump with zeros in place of confidential values. All other bytes stay, and so do
-//! lengths and references: every reader reads the copy like the dump.
+//! lengths and references: every reader reads the copy like the dump. One record is added, which
+//! says that values are missing.
 //!
 //! [`redact`] reads the file two to four times: [`survey`] finds the fields and the arrays about
 //! which they decide, [`copy`] writes. A file that is truncated, damaged or has unknown records is

@@ -33,6 +33,11 @@ pub(crate) struct Survey<'s> {
 }
 
 impl<'s> Survey<'s> {
+    /// The word of an earlier redaction of the dump.
+    pub(crate) fn redacted(&self) -> Option<&str> {
+        self.directory.strings.facts().redacted()
+    }
+
     /// Reads the file once, and once or twice more if fields decide about arrays.
     pub(crate) fn take(
         open: &mut Open<'_, '_>,

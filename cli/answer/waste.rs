@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use graph::{Duplicates, Filling, GraphError, Heap, Retained, Waste};
+use graph::{Duplicates, Filling, GraphError, Heap, Retained, Unseen, Waste};
 use serde::Serialize;
 
 use super::object::id;
@@ -23,6 +23,9 @@ pub(crate) struct WasteAnswer {
     collections_left_out: usize,
     damaged: u64,
     lost_bytes: u64,
+    /// The word of the redaction, if values are left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redacted: Option<String>,
     strings: CopiesAnswer,
     /// Bytes of all reachable objects.
     total_bytes: u64,
@@ -38,6 +41,7 @@ struct Totals {
     collections: u64,
     collections_bytes: u64,
     with_texts: bool,
+    unseen: Unseen,
 }
 
 /// Objects with equal contents.
@@ -114,6 +118,7 @@ impl WasteAnswer {
             collections_left_out: waste.collections.len().saturating_sub(most),
             damaged: heap.damaged(),
             lost_bytes: waste.lost_bytes(),
+            redacted: heap.redacted().map(str::to_owned),
             strings: CopiesAnswer::of_strings(heap, &waste.strings, most, with_texts)?,
             total_bytes: retained.total_bytes(),
             totals: Totals {
@@ -122,6 +127,7 @@ impl WasteAnswer {
                 collections: waste.collections.iter().map(|row| row.objects).sum(),
                 collections_bytes: waste.collections.iter().map(|row| row.lost_bytes).sum(),
                 with_texts,
+                unseen: waste.unseen,
             },
         })
     }
@@ -134,18 +140,28 @@ impl WasteAnswer {
             "{} of {of_all} ({share}) hold nothing new",
             in_units(lost)
         )?;
+        if let Some(word) = &self.redacted {
+            writeln!(to, "{}", left_out(word, self.totals.unseen))?;
+        }
         self.print_copies(to)?;
-        self.print_collections(to)?;
+        if !self.totals.unseen.collections {
+            self.print_collections(to)?;
+        }
         self.print_boxed(to)
     }
 
     fn print_copies(&self, to: &mut dyn Write) -> io::Result<()> {
-        self.strings.head("strings", "text", to)?;
-        let title = if self.totals.with_texts { "text" } else { "" };
-        self.strings.print("strings", title, to, |row| {
-            let text = row.text.as_ref();
-            text.map_or_else(String::new, |text| format!("{:?}", plain(text)))
-        })?;
+        if !self.totals.unseen.strings {
+            self.strings.head("strings", "text", to)?;
+            let title = if self.totals.with_texts { "text" } else { "" };
+            self.strings.print("strings", title, to, |row| {
+                let text = row.text.as_ref();
+                text.map_or_else(String::new, |text| format!("{:?}", plain(text)))
+            })?;
+        }
+        if self.totals.unseen.arrays {
+            return Ok(());
+        }
         self.arrays
             .head("arrays of primitive values", "value", to)?;
         self.arrays
@@ -268,6 +284,22 @@ impl CopiesAnswer {
             table.row(cells.map(Cell::from));
         }
         print_rows(to, &table, self.groups_left_out)
+    }
+}
+
+/// What is left out of a dump with this redaction: `redacted (all): equal strings are left out`.
+pub(crate) fn left_out(word: &str, unseen: Unseen) -> String {
+    let kinds = [
+        (unseen.strings, "equal strings"),
+        (unseen.arrays, "equal arrays"),
+        (unseen.collections, "collections"),
+    ];
+    let kinds = kinds.iter().filter(|(is_unseen, _)| *is_unseen);
+    let kinds: Vec<&str> = kinds.map(|(_, kind)| *kind).collect();
+    let word = plain(word);
+    match kinds.is_empty() {
+        true => format!("redacted ({word}): some values are missing"),
+        false => format!("redacted ({word}), so left out: {}", kinds.join(", ")),
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::ValueEnum;
-use graph::THRESHOLD_PERCENT;
+use graph::{Unseen, THRESHOLD_PERCENT};
 use jiff::Timestamp;
 use rustix::fs::OFlags;
 use serde_json::{json, Map, Value};
@@ -184,10 +184,11 @@ impl<'a> HeapTools<'a> {
             "damaged": heap.damaged(),
             "from": file.name(),
             "has_allocation_stacks": !heap.traced().is_empty(),
-            "has_values": !is_live,
+            "has_values": !is_live && !Unseen::of(heap.redacted()).collections,
             "made": (header.time_millis != 0).then(|| date(header.time_millis)),
             "objects": reachable,
             "pause_ms": file.pause_millis(),
+            "redacted": heap.redacted(),
             "references": rule.name(),
             "sizes": SizesBy::from(heap.sizes()),
             "total_bytes": retained.total_bytes(),

@@ -86,6 +86,7 @@ document.getElementById("facts").textContent = [
   data.made && "dumped " + data.made,
   inUnits(total) + " in " + counted(data.objects, "reachable object"),
   data.unreachable > 0 && counted(data.unreachable, "more object") + " not reachable, not shown",
+  data.redacted && "redacted (" + data.redacted + ")",
   data.damaged > 0 && "damaged: " + counted(data.damaged, "place") + " could not be read, and their content is missing",
 ].filter(Boolean).join(" \u00b7 ");
 
@@ -680,14 +681,16 @@ if (data.waste) {
   const different = (all, what) => counted(all.objects, what) + " have only " + grouped(all.different) + " different contents.";
   body("waste").append(
     element("p", "", element("b", "", inUnits(lost)), " of " + inUnits(total) + " (" + share(lost) + ") hold nothing new."),
-    part("Equal strings", strings.lost, different(strings, "string") + " All but one of each text are lost.", same, strings.table, copies),
-    part("Equal arrays of primitive values", arrays.lost, different(arrays, "array") + " All but one of each are lost.", same, arrays.table, copies),
-    part("Collections with little in them", collectionBytes, "Empty, with one element, or with less than a quarter of their places in use.",
+    ...(data.waste.left_out ? [element("p", "note", "This dump is " + data.waste.left_out + ".")] : []),
+    ...[[strings.objects, part("Equal strings", strings.lost, different(strings, "string") + " All but one of each text are lost.", same, strings.table, copies)],
+    [arrays.objects, part("Equal arrays of primitive values", arrays.lost, different(arrays, "array") + " All but one of each are lost.", same, arrays.table, copies)],
+    [collectionBytes, part("Collections with little in them", collectionBytes, "Empty, with one element, or with less than a quarter of their places in use.",
       [["Lost", "number"], ["Objects", "number"], ["Fault", ""], ["Class", ""], ["Held by", ""]], collections,
-      ([bytes, objects, fault, name, holder]) => [number(inUnits(bytes)), number(grouped(objects)), cell(fault), cell(names[name]), cell(names[holder])]),
-    part("Boxed values", boxedBytes, "Objects for numbers, characters and truth values.",
+      ([bytes, objects, fault, name, holder]) => [number(inUnits(bytes)), number(grouped(objects)), cell(fault), cell(names[name]), cell(names[holder])])],
+    [1, part("Boxed values", boxedBytes, "Objects for numbers, characters and truth values.",
       [["Bytes", "number"], ["Objects", "number"], ["Class", ""], ["Held by", ""]], boxed,
-      ([bytes, objects, name, holder]) => [number(inUnits(bytes)), number(grouped(objects)), cell(names[name]), cell(names[holder])]));
+      ([bytes, objects, name, holder]) => [number(inUnits(bytes)), number(grouped(objects)), cell(names[name]), cell(names[holder])])],
+    ].filter(([seen]) => seen > 0 || !data.waste.left_out).map(([, made]) => made));
 } else {
   document.getElementById("waste").remove();
 }

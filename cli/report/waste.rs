@@ -4,7 +4,7 @@ use graph::{Copies, Duplicates, Heap, Waste};
 use serde_json::{json, Value};
 
 use super::space::Space;
-use crate::answer::waste::fault;
+use crate::answer::waste::{fault, left_out};
 
 /// Bytes of the page for all tables.
 const SPACE_BYTES: u64 = 60_000;
@@ -41,6 +41,7 @@ pub(crate) fn in_json(heap: &Heap<'_>, waste: &Waste, space: &mut Space) -> Valu
         "boxed_bytes": waste.boxed.iter().map(|row| row.bytes).sum::<u64>(),
         "collections": collections,
         "collections_bytes": waste.collections.iter().map(|row| row.lost_bytes).sum::<u64>(),
+        "left_out": heap.redacted().map(|word| left_out(word, waste.unseen)),
         "lost": waste.lost_bytes(),
         "strings": duplicates(heap, &waste.strings, space),
     })

@@ -16,7 +16,8 @@ use std::process::{Command, Output};
 
 use flate2::{read::MultiGzDecoder, write::GzEncoder, Compression};
 use reader::{check, Budget, CheckOptions};
-use sample::Dump;
+use sample::{wasteful, Dump};
+use serde_json::{json, Value};
 use tempfile::TempDir;
 
 fn hprof(arguments: &[&str], folder: &Path) -> Output {
@@ -58,7 +59,60 @@ fn a_copy_is_private_and_sound_plain_or_compressed() {
     MultiGzDecoder::new(file)
         .read_to_end(&mut unpacked)
         .unwrap();
-    assert_eq!(unpacked, copy);
+    assert!(unpacked == copy);
+}
+
+/// What a command of hprof says about a file.
+fn said(command: &str, file: &Path, rest: &[&str]) -> String {
+    let mut hprof = Command::new(env!("CARGO_BIN_EXE_hprof"));
+    let output = hprof.arg(command).arg(file).args(rest).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{command}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn every_answer_says_that_values_are_missing() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("plain"), wasteful::dump(8).bytes()).unwrap();
+    for (word, left_out) in [
+        ("strings", "equal strings"),
+        ("arrays", "equal strings, equal arrays"),
+        ("all", "equal strings, equal arrays, collections"),
+    ] {
+        let output = hprof(&["plain", "-o", word, "--redact", word], folder.path());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let waste = said("waste", &path(word), &[]);
+        let line = format!("redacted ({word}), so left out: {left_out}");
+        assert_eq!(waste.lines().nth(1), Some(&*line), "{waste}");
+        assert!(!waste.contains("different text"), "{waste}");
+        let waste: Value = serde_json::from_str(&said("waste", &path(word), &["--json"])).unwrap();
+        assert_eq!(
+            (&waste["redacted"], &waste["strings"]["lost_bytes"]),
+            (&json!(word), &json!(0))
+        );
+        let info = said("info", &path(word), &[]);
+        let told = info
+            .lines()
+            .any(|line| line.split_whitespace().eq(["redacted", word]));
+        assert!(told, "{info}");
+        said(
+            "report",
+            &path(word),
+            &["-o", path("page").to_str().unwrap()],
+        );
+        let page = fs::read_to_string(path("page")).unwrap();
+        assert!(page.contains(&format!(r#""redacted":"{word}""#)) && page.contains(&line));
+        fs::remove_file(path("page")).unwrap();
+    }
+    assert!(!said("waste", &path("plain"), &[]).contains("redacted"));
+    // The stronger word counts.
+    let output = hprof(
+        &["strings", "-o", "both", "--redact", "arrays"],
+        folder.path(),
+    );
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(said("waste", &path("both"), &[]).contains("redacted (arrays)"));
 }
 
 #[test]

@@ -61,10 +61,11 @@ fn a_name_may_be_an_array_of_chars() {
 }
 
 #[test]
-fn a_redacted_name_is_none() {
+fn a_redacted_name_says_so() {
     let mut dump = Dump::new(8);
     dump.char_array(CHARS, "\0\0\0\0");
-    assert_eq!(name(with_thread(dump, CHARS)), None);
+    let hidden = name(with_thread(dump, CHARS));
+    assert_eq!(hidden.as_deref(), Some("(redacted)"));
 }
 
 #[test]

@@ -26,6 +26,11 @@ fn try_redact(dump: &[u8], redaction: &Redaction) -> Result<(Vec<u8>, Redacted),
     let mut out = Vec::new();
     let mut open = || reader::unpacked(dump);
     let told = redact(&mut open, redaction, Budget::default(), &mut out)?;
+    let mark = format!("hprof-rs/facts 1\nredacted={}\n", redaction.name());
+    // Between the header and the first record: tag, time, length and id come before the text.
+    let (start, end) = (31, 31 + 9 + usize::from(out[22]) + mark.len());
+    assert_eq!(&out[end - mark.len()..end], mark.as_bytes());
+    out.drain(start..end);
     Ok((out, told))
 }
 

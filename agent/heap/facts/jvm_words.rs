@@ -1,6 +1,7 @@
 //! The facts about the JVM in a dump's texts. Nothing that the application was given: the command
 //! line may hold secrets.
 
+use format::redaction::{Redacted, Redaction};
 use hotspot::flags;
 use jvm::env::Env;
 use options::host::host_name;
@@ -48,6 +49,7 @@ pub(in crate::heap) fn jvm_words(
         ),
     ];
     words.extend(collector.map(|(_, name)| ("collector", (*name).to_owned())));
+    words.extend(redacted(options).map(|word| ("redacted", word.to_owned())));
     if options.redaction.is_nothing() {
         words.extend([
             ("host", host_name()),
@@ -56,4 +58,21 @@ pub(in crate::heap) fn jvm_words(
     }
     let words = words.into_iter();
     words.map(|(name, word)| (name.to_owned(), word)).collect()
+}
+
+/// Which values a dump with these options leaves out.
+fn redacted(options: &Options) -> Option<&'static str> {
+    let by_switch = match (options.primitive_fields, options.primitive_arrays) {
+        (false, false) => Redacted::Values,
+        (true, false) => Redacted::Arrays,
+        (_, true) => Redacted::Nothing,
+    };
+    let redaction = &options.redaction;
+    let is_whole = redaction.is_nothing() && options.primitive_fields && options.primitive_arrays;
+    let what = redaction.what.max(by_switch);
+    let all = Redaction {
+        what,
+        ..Redaction::default()
+    };
+    (!is_whole).then(|| all.name())
 }
