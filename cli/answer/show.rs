@@ -308,7 +308,7 @@ impl Page<'_, '_> {
 }
 
 /// `int`; `object` for a reference.
-fn type_name(kind: BasicType) -> String {
+pub(crate) fn type_name(kind: BasicType) -> String {
     match kind {
         BasicType::Object => "object".to_owned(),
         kind => {

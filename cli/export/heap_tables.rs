@@ -6,7 +6,7 @@ use std::path::Path;
 use graph::{Dominator, FieldTable, GraphError, Heap, Kind as ObjectKind, Retained, Rows};
 use parquet::data_type::ByteArray;
 
-use super::table_file::{long, Column, Kind, TableFile, Values};
+use super::table_file::{Columns, TableFile, Values};
 use super::{Export, Fault};
 
 /// Rows that are gathered before they are written.
@@ -15,42 +15,14 @@ const GROUP_ROWS: usize = 1 << 20;
 /// Bytes of a string that are written.
 const TEXT_BYTES: usize = 4096;
 
-const OBJECT: [Column; 11] = [
-    ("n", Kind::Ascending),
-    ("id", Kind::AscendingLong),
-    ("class", Kind::Number),
-    ("kind", Kind::Text),
-    ("shallow", Kind::Long),
-    ("length", Kind::Number),
-    ("retained", Kind::Long),
-    ("dominator", Kind::Ascending),
-    ("depth", Kind::Number),
-    ("trace", Kind::Number),
-    ("offset", Kind::AscendingLong),
-];
-
-const REFERENCE: [Column; 4] = [
-    ("source", Kind::Ascending),
-    ("target", Kind::Ascending),
-    ("field", Kind::Number),
-    ("index", Kind::Ascending),
-];
-
-const STRING: [Column; 4] = [
-    ("n", Kind::Ascending),
-    ("length", Kind::Number),
-    ("hash", Kind::AscendingLong),
-    ("value", Kind::Text),
-];
-
 /// The two tables that grow with the heap.
-struct Growing<'h, 'p> {
+struct Growing<'h, 'p, 't> {
     heap: &'h Heap<'p>,
     retained: &'h Retained,
     /// Number of dominators of each object.
     depths: Vec<u32>,
-    object: TableFile,
-    reference: TableFile,
+    object: TableFile<'t>,
+    reference: TableFile<'t>,
     /// Rows that are not written yet.
     gathered: Rows,
 }
@@ -62,8 +34,8 @@ impl Export<'_, '_> {
             heap: self.heap,
             retained: self.retained,
             depths: self.retained.depths(),
-            object: TableFile::create(folder, "object", &OBJECT, &self.name)?,
-            reference: TableFile::create(folder, "reference", &REFERENCE, &self.name)?,
+            object: TableFile::new(folder, "object", &self.name),
+            reference: TableFile::new(folder, "reference", &self.name),
             gathered: Rows::default(),
         };
         let mut writing = Ok(());
@@ -83,30 +55,29 @@ impl Export<'_, '_> {
 
     /// Writes the strings; their bytes.
     pub(super) fn write_strings(&self, folder: &Path) -> Result<u64, Fault> {
-        let mut table = TableFile::create(folder, "string", &STRING, &self.name)?;
-        for rows in self
-            .heap
-            .string_rows(self.retained, self.strings)?
-            .chunks(GROUP_ROWS)
-        {
+        let mut table = TableFile::new(folder, "string", &self.name);
+        let all = self.heap.string_rows(self.retained, self.strings)?;
+        let none = all.is_empty().then_some(&[][..]);
+        for rows in all.chunks(GROUP_ROWS).chain(none) {
             let objects: Vec<u32> = rows.iter().map(|row| row.object).collect();
             let mut texts = if self.strings {
                 self.heap.strings(&objects, TEXT_BYTES)?
             } else {
                 std::collections::BTreeMap::new()
             };
-            table.write(vec![
-                Values::numbers(objects.iter().copied()),
-                Values::numbers(rows.iter().map(|row| row.length)),
-                Values::longs(rows.iter().map(|row| row.hash)),
-                Values::texts(objects.iter().map(|object| texts.remove(object))),
-            ])?;
+            table.write(
+                Columns::new()
+                    .ascending("n", objects.iter().copied())
+                    .numbers("length", rows.iter().map(|row| row.length))
+                    .ascending_longs("hash", rows.iter().map(|row| row.hash))
+                    .texts("value", objects.iter().map(|object| texts.remove(object))),
+            )?;
         }
         Ok(table.close()?)
     }
 }
 
-impl Growing<'_, '_> {
+impl Growing<'_, '_, '_> {
     fn take(&mut self, mut rows: Rows) -> io::Result<()> {
         let all = &mut self.gathered;
         if all.kinds.is_empty() {
@@ -136,14 +107,14 @@ impl Growing<'_, '_> {
         let names = ["class", "instance", "object array", "primitive array"].map(ByteArray::from);
         let [class, instance, references, values] = names;
         let kind = |kind: &ObjectKind| match kind {
-            ObjectKind::Class => class.clone(),
-            ObjectKind::Instance => instance.clone(),
-            ObjectKind::References => references.clone(),
-            ObjectKind::Values => values.clone(),
+            ObjectKind::Class => Some(class.clone()),
+            ObjectKind::Instance => Some(instance.clone()),
+            ObjectKind::References => Some(references.clone()),
+            ObjectKind::Values => Some(values.clone()),
         };
         let bytes = |object: u32| {
             let is_reachable = retained.is_reachable(object);
-            is_reachable.then(|| long(retained.bytes(object)))
+            is_reachable.then(|| retained.bytes(object))
         };
         let dominator = |object: u32| match retained.dominator(object) {
             Dominator::Object(above) => Some(above),
@@ -155,29 +126,38 @@ impl Growing<'_, '_> {
             depth.filter(|_| is_reachable)
         };
         let trace = |trace: &u32| (*trace > 1).then_some(*trace);
-        self.object.write(vec![
-            Values::numbers(numbers()),
-            Values::longs(rows.ids.iter().copied()),
-            Values::numbers(numbers().map(|object| heap.class(object))),
-            Values::Texts(rows.kinds.iter().map(|it| Some(kind(it))).collect()),
-            Values::longs(numbers().map(|object| heap.shallow_bytes(object))),
-            Values::Numbers(rows.lengths),
-            Values::Longs(numbers().map(bytes).collect()),
-            Values::Numbers(numbers().map(dominator).collect()),
-            Values::Numbers(numbers().map(depth).collect()),
-            Values::Numbers(rows.traces.iter().map(trace).collect()),
-            Values::longs(rows.offsets.iter().copied()),
-        ])?;
-        // By field, and for each field by source: what a field of neighbours refers to often lies
-        // as far apart as the neighbours do, and equal differences take little room.
+        self.object.write(
+            Columns::new()
+                .ascending("n", numbers())
+                .ascending_longs("id", rows.ids.iter().copied())
+                .numbers("class", numbers().map(|object| heap.class(object)))
+                .with("kind", Values::Texts(rows.kinds.iter().map(kind).collect()))
+                .longs(
+                    "shallow",
+                    numbers().map(|object| heap.shallow_bytes(object)),
+                )
+                .numbers("length", rows.lengths.iter().copied())
+                .longs("retained", numbers().map(bytes))
+                .ascending("dominator", numbers().map(dominator))
+                .numbers("depth", numbers().map(depth))
+                .numbers("trace", rows.traces.iter().map(trace))
+                .ascending_longs("offset", rows.offsets.iter().copied()),
+        )?;
+        self.write_references(&rows)
+    }
+
+    /// Writes them by field, and for each field by source: what a field of neighbours refers to
+    /// often lies as far apart as the neighbours do, and equal differences take little room.
+    fn write_references(&mut self, rows: &Rows) -> io::Result<()> {
         let mut order: Vec<usize> = (0..rows.sources.len()).collect();
         order.sort_by_key(|row| rows.fields.get(*row));
-        self.reference.write(vec![
-            Values::numbers(taken(&rows.sources, &order)),
-            Values::numbers(taken(&rows.targets, &order)),
-            Values::Numbers(taken(&rows.fields, &order).collect()),
-            Values::Numbers(taken(&rows.places, &order).collect()),
-        ])
+        self.reference.write(
+            Columns::new()
+                .ascending("source", taken(&rows.sources, &order))
+                .ascending("target", taken(&rows.targets, &order))
+                .numbers("field", taken(&rows.fields, &order))
+                .ascending("index", taken(&rows.places, &order)),
+        )
     }
 }
 

@@ -3,87 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use format::BasicType;
 use graph::{FieldTable, Heap, Local};
 use reader::{Amount, StackFrame, Stacks};
 
-use super::table_file::{long, Column, Kind, TableFile, Values};
+use super::table_file::{Columns, TableFile};
 use super::{Export, Fault};
 use crate::answer::path::root_name;
-
-const DUMP: [Column; 16] = [
-    ("file", Kind::Text),
-    ("time", Kind::Time),
-    ("file_bytes", Kind::Long),
-    ("objects", Kind::Long),
-    ("reachable", Kind::Long),
-    ("bytes", Kind::Long),
-    ("references", Kind::Long),
-    ("dangling", Kind::Long),
-    ("damaged", Kind::Long),
-    ("rule", Kind::Text),
-    ("sizes_are_told", Kind::Flag),
-    ("jvm", Kind::Text),
-    ("collector", Kind::Text),
-    ("host", Kind::Text),
-    ("pid", Kind::Long),
-    ("pause_us", Kind::Long),
-];
-
-const CLASS: [Column; 8] = [
-    ("class", Kind::Ascending),
-    ("name", Kind::Text),
-    ("n", Kind::Number),
-    ("super", Kind::Number),
-    ("loader", Kind::Number),
-    ("instances", Kind::Long),
-    ("shallow", Kind::Long),
-    ("retained", Kind::Long),
-];
-
-const FIELD: [Column; 5] = [
-    ("field", Kind::Ascending),
-    ("class", Kind::Number),
-    ("name", Kind::Text),
-    ("type", Kind::Text),
-    ("static", Kind::Flag),
-];
-
-const ROOT: [Column; 4] = [
-    ("n", Kind::Ascending),
-    ("kind", Kind::Text),
-    ("thread", Kind::Number),
-    ("frame", Kind::Number),
-];
-
-const THREAD: [Column; 5] = [
-    ("thread", Kind::Number),
-    ("n", Kind::Number),
-    ("name", Kind::Text),
-    ("trace", Kind::Number),
-    ("retained", Kind::Long),
-];
-
-const FRAME: [Column; 6] = [
-    ("trace", Kind::Ascending),
-    ("position", Kind::Number),
-    ("class", Kind::Text),
-    ("method", Kind::Text),
-    ("file", Kind::Text),
-    ("line", Kind::Long),
-];
-
-const SITE: [Column; 9] = [
-    ("trace", Kind::Number),
-    ("class", Kind::Text),
-    ("live_bytes", Kind::Long),
-    ("live_objects", Kind::Long),
-    ("allocated_bytes", Kind::Long),
-    ("allocated_objects", Kind::Long),
-    ("objects", Kind::Real),
-    ("retained", Kind::Real),
-    ("retained_error", Kind::Real),
-];
+use crate::answer::show::type_name;
 
 /// A site: what the profiler counted, and what its objects retain.
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,55 +24,51 @@ impl Export<'_, '_> {
     /// Writes all small tables; their bytes.
     pub(super) fn write_small(&self, folder: &Path, fields: &FieldTable) -> Result<u64, Fault> {
         let stacks = self.heap.stacks();
-        let write = |name: &str, columns: &[Column], values: Vec<Values>| -> Result<u64, Fault> {
-            let mut table = TableFile::create(folder, name, columns, &self.name)?;
-            table.write(values)?;
+        let write = |name, columns| -> Result<u64, Fault> {
+            let mut table = TableFile::new(folder, name, &self.name);
+            table.write(columns)?;
             Ok(table.close()?)
         };
         let sites = self.sites();
         let bytes = [
-            write("dump", &DUMP, self.dump())?,
-            write("class", &CLASS, self.classes())?,
-            write("field", &FIELD, field_values(fields))?,
-            write("root", &ROOT, self.roots())?,
-            write("thread", &THREAD, self.threads()?)?,
-            write("frame", &FRAME, self.frames(&stacks, &sites))?,
-            write("site", &SITE, site_values(&sites))?,
+            write("dump", self.dump())?,
+            write("class", self.classes())?,
+            write("field", field_values(fields))?,
+            write("root", self.roots())?,
+            write("thread", self.threads()?)?,
+            write("frame", self.frames(&stacks, &sites))?,
+            write("site", site_values(&sites))?,
         ];
         Ok(bytes.iter().sum())
     }
 
-    fn dump(&self) -> Vec<Values> {
+    fn dump(&self) -> Columns {
         let (heap, retained) = (self.heap, self.retained);
-        let long = |number: u64| Values::longs([number].into_iter());
         let words = &heap.directory().strings.facts().words;
         let word = |name: &str| words.get(name).map(String::as_str);
-        let told = |name: &str| Values::texts([word(name)].into_iter());
-        let told_number =
-            |name: &str| Values::Longs(vec![word(name).and_then(|word| word.parse().ok())]);
+        let number = |name: &str| word(name).and_then(|word| word.parse::<u64>().ok());
         let made = heap.header().time_millis;
         let time = i64::try_from(made).ok().filter(|made| *made != 0);
-        vec![
-            Values::texts([Some(self.file.short_name())].into_iter()),
-            Values::Longs(vec![time]),
-            long(self.file.bytes),
-            long(heap.objects().into()),
-            long(retained.reachable().into()),
-            long(retained.total_bytes()),
-            long(heap.references()),
-            long(heap.dangling()),
-            long(heap.damaged()),
-            Values::texts([Some(self.rule)].into_iter()),
-            Values::Flags(vec![Some(heap.sizes().are_told)]),
-            told("jvm"),
-            told("collector"),
-            told("host"),
-            told_number("pid"),
-            told_number("pause_us"),
-        ]
+        Columns::new()
+            .texts("file", [Some(self.file.short_name())])
+            .times("time", [time])
+            .longs("file_bytes", [self.file.bytes])
+            .longs("objects", [u64::from(heap.objects())])
+            .longs("reachable", [u64::from(retained.reachable())])
+            .longs("bytes", [retained.total_bytes()])
+            .longs("references", [heap.references()])
+            .longs("dangling", [heap.dangling()])
+            .longs("damaged", [heap.damaged()])
+            .texts("rule", [Some(self.rule)])
+            .flags("sizes_are_told", [heap.sizes().are_told])
+            .texts("jvm", [word("jvm")])
+            .texts("collector", [word("collector")])
+            .texts("host", [word("host")])
+            .longs("pid", [number("pid")])
+            .longs("pause_us", [number("pause_us")])
     }
 
-    fn classes(&self) -> Vec<Values> {
+    fn classes(&self) -> Columns {
         let heap = self.heap;
         let totals = self
             .retained
@@ -161,19 +83,18 @@ impl Export<'_, '_> {
             let loader = table.at(class as usize)?.loader;
             heap.object(loader).filter(|_| loader != 0)
         };
-        vec![
-            Values::numbers(classes()),
-            Values::texts(classes().map(|class| Some(heap.class_name(class)))),
-            Values::Numbers(classes().map(|class| heap.object_of_class(class)).collect()),
-            Values::Numbers(classes().map(above).collect()),
-            Values::Numbers(classes().map(loader).collect()),
-            Values::longs(totals.iter().map(|total| total.objects)),
-            Values::longs(totals.iter().map(|total| total.shallow_bytes)),
-            Values::longs(totals.iter().map(|total| total.retained_bytes)),
-        ]
+        Columns::new()
+            .ascending("class", classes())
+            .texts("name", classes().map(|class| Some(heap.class_name(class))))
+            .numbers("n", classes().map(|class| heap.object_of_class(class)))
+            .numbers("super", classes().map(above))
+            .numbers("loader", classes().map(loader))
+            .longs("instances", totals.iter().map(|total| total.objects))
+            .longs("shallow", totals.iter().map(|total| total.shallow_bytes))
+            .longs("retained", totals.iter().map(|total| total.retained_bytes))
     }
 
-    fn roots(&self) -> Vec<Values> {
+    fn roots(&self) -> Columns {
         let heap = self.heap;
         let global = heap
             .roots()
@@ -186,31 +107,32 @@ impl Export<'_, '_> {
         let threads = thread_objects(heap);
         let held = threads.values().flat_map(|thread| held(*thread));
         let rows: Vec<_> = global.chain(held).collect();
-        vec![
-            Values::numbers(rows.iter().map(|row| row.0)),
-            Values::texts(rows.iter().map(|row| Some(root_name(row.1)))),
-            Values::Numbers(rows.iter().map(|row| row.2).collect()),
-            Values::Numbers(rows.iter().map(|row| row.3).collect()),
-        ]
+        Columns::new()
+            .ascending("n", rows.iter().map(|row| row.0))
+            .texts("kind", rows.iter().map(|row| Some(root_name(row.1))))
+            .numbers("thread", rows.iter().map(|row| row.2))
+            .numbers("frame", rows.iter().map(|row| row.3))
     }
 
-    fn threads(&self) -> Result<Vec<Values>, Fault> {
+    fn threads(&self) -> Result<Columns, Fault> {
         let heap = self.heap;
         let threads = thread_objects(heap);
         let objects: Vec<u32> = threads.values().copied().collect();
         let names = heap.thread_names(&objects)?;
         let trace = |object: &u32| heap.thread_trace(*object);
-        Ok(vec![
-            Values::numbers(threads.keys().copied()),
-            Values::numbers(objects.iter().copied()),
-            Values::texts(objects.iter().map(|object| names.get(object))),
-            Values::Numbers(objects.iter().map(trace).collect()),
-            Values::longs(objects.iter().map(|object| self.retained.bytes(*object))),
-        ])
+        Ok(Columns::new()
+            .numbers("thread", threads.keys().copied())
+            .numbers("n", objects.iter().copied())
+            .texts("name", objects.iter().map(|object| names.get(object)))
+            .numbers("trace", objects.iter().map(trace))
+            .longs(
+                "retained",
+                objects.iter().map(|object| self.retained.bytes(*object)),
+            ))
     }
 
     /// The frames of all traces that a row of another table has.
-    fn frames(&self, stacks: &Stacks, sites: &BTreeMap<(u32, String), SiteRow>) -> Vec<Values> {
+    fn frames(&self, stacks: &Stacks, sites: &BTreeMap<(u32, String), SiteRow>) -> Columns {
         let heap = self.heap;
         let of_objects = heap.traced().iter().map(|(_, trace)| *trace);
         let of_threads = heap
@@ -225,14 +147,13 @@ impl Export<'_, '_> {
                 frames.map(|(position, frame)| (*trace, position, frame))
             })
             .collect();
-        vec![
-            Values::numbers(rows.iter().map(|row| row.0)),
-            Values::numbers(rows.iter().map(|row| row.1)),
-            Values::texts(rows.iter().map(|row| Some(&row.2.class))),
-            Values::texts(rows.iter().map(|row| Some(&row.2.method))),
-            Values::texts(rows.iter().map(|row| row.2.source.as_ref())),
-            Values::Longs(rows.iter().map(|row| Some(row.2.line.into())).collect()),
-        ]
+        Columns::new()
+            .ascending("trace", rows.iter().map(|row| row.0))
+            .numbers("position", rows.iter().map(|row| row.1))
+            .texts("class", rows.iter().map(|row| Some(&row.2.class)))
+            .texts("method", rows.iter().map(|row| Some(&row.2.method)))
+            .texts("file", rows.iter().map(|row| row.2.source.as_ref()))
+            .signed("line", rows.iter().map(|row| i64::from(row.2.line)))
     }
 
     fn sites(&self) -> BTreeMap<(u32, String), SiteRow> {
@@ -273,49 +194,33 @@ fn thread_objects(heap: &Heap<'_>) -> BTreeMap<u32, u32> {
     heap.threads().collect()
 }
 
-fn field_values(fields: &FieldTable) -> Vec<Values> {
+fn field_values(fields: &FieldTable) -> Columns {
     let rows = &fields.rows;
     let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-    vec![
-        Values::numbers(0..count),
-        Values::numbers(rows.iter().map(|row| row.class)),
-        Values::texts(rows.iter().map(|row| Some(&row.name))),
-        Values::texts(rows.iter().map(|row| Some(type_name(row.kind)))),
-        Values::Flags(rows.iter().map(|row| Some(row.is_static)).collect()),
-    ]
+    Columns::new()
+        .ascending("field", 0..count)
+        .numbers("class", rows.iter().map(|row| row.class))
+        .texts("name", rows.iter().map(|row| Some(&row.name)))
+        .texts("type", rows.iter().map(|row| Some(type_name(row.kind))))
+        .flags("static", rows.iter().map(|row| row.is_static))
 }
 
-/// The type of a field in Java's words.
-fn type_name(kind: BasicType) -> &'static str {
-    match kind {
-        BasicType::Object => "object",
-        BasicType::Boolean => "boolean",
-        BasicType::Char => "char",
-        BasicType::Float => "float",
-        BasicType::Double => "double",
-        BasicType::Byte => "byte",
-        BasicType::Short => "short",
-        BasicType::Int => "int",
-        BasicType::Long => "long",
-    }
-}
-
-fn site_values(sites: &BTreeMap<(u32, String), SiteRow>) -> Vec<Values> {
-    let counted = |pick: fn(&SiteRow) -> Option<u64>| {
-        Values::Longs(sites.values().map(|row| pick(row).map(long)).collect())
-    };
-    let retained = |pick: fn((f64, f64, f64)) -> f64| {
-        Values::Reals(sites.values().map(|row| row.retained.map(pick)).collect())
-    };
-    vec![
-        Values::numbers(sites.keys().map(|key| key.0)),
-        Values::texts(sites.keys().map(|key| Some(&key.1))),
-        counted(|row| Some(row.live?.bytes)),
-        counted(|row| Some(row.live?.objects)),
-        counted(|row| Some(row.allocated?.bytes)),
-        counted(|row| Some(row.allocated?.objects)),
-        retained(|it| it.0),
-        retained(|it| it.1),
-        retained(|it| it.2),
-    ]
+fn site_values(sites: &BTreeMap<(u32, String), SiteRow>) -> Columns {
+    let rows = || sites.values();
+    Columns::new()
+        .numbers("trace", sites.keys().map(|key| key.0))
+        .texts("class", sites.keys().map(|key| Some(&key.1)))
+        .longs("live_bytes", rows().map(|row| Some(row.live?.bytes)))
+        .longs("live_objects", rows().map(|row| Some(row.live?.objects)))
+        .longs(
+            "allocated_bytes",
+            rows().map(|row| Some(row.allocated?.bytes)),
+        )
+        .longs(
+            "allocated_objects",
+            rows().map(|row| Some(row.allocated?.objects)),
+        )
+        .reals("objects", rows().map(|row| Some(row.retained?.0)))
+        .reals("retained", rows().map(|row| Some(row.retained?.1)))
+        .reals("retained_error", rows().map(|row| Some(row.retained?.2)))
 }

@@ -19,97 +19,69 @@ use parquet::schema::types::{ColumnPath, Type};
 /// Who writes these files.
 pub(super) const CREATED_BY: &str = concat!("hprof ", env!("CARGO_PKG_VERSION"));
 
-/// The type of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Numbers of 32 bits without a sign.
-    Number,
-    /// The same, most of them close to the one before.
-    Ascending,
-    /// Numbers of 64 bits.
-    Long,
-    /// The same, most of them close to the one before.
-    AscendingLong,
-    /// Milliseconds since 1970, UTC.
-    Time,
-    /// Estimates.
-    Real,
-    /// Truth values.
-    Flag,
-    /// Texts in UTF-8.
-    Text,
-}
+/// Columns by name. Any value may be missing.
+pub(super) struct Columns(Vec<Column>);
 
-/// A column of a table. Any value may be missing.
-pub(super) type Column = (&'static str, Kind);
+type Column = (&'static str, Values);
 
 /// The values of a column.
 #[derive(Debug)]
 pub(super) enum Values {
+    /// Numbers of 32 bits without a sign.
     Numbers(Vec<Option<u32>>),
+    /// The same, most of them close to the one before.
+    Ascending(Vec<Option<u32>>),
+    /// Numbers of 64 bits.
     Longs(Vec<Option<i64>>),
+    /// The same, most of them close to the one before.
+    AscendingLongs(Vec<Option<i64>>),
+    /// Milliseconds since 1970, UTC.
+    Times(Vec<Option<i64>>),
+    /// Estimates.
     Reals(Vec<Option<f64>>),
+    /// Truth values.
     Flags(Vec<Option<bool>>),
+    /// Texts in UTF-8.
     Texts(Vec<Option<ByteArray>>),
 }
 
 /// A file under construction.
-pub(super) struct TableFile {
-    writer: SerializedFileWriter<File>,
+pub(super) struct TableFile<'t> {
+    folder: &'t Path,
+    name: &'static str,
     /// What stands in the first column of every row.
     dump: ByteArray,
+    /// `None` before the first rows, which have the names and types of all.
+    writer: Option<SerializedFileWriter<File>>,
 }
 
-impl TableFile {
+impl<'t> TableFile<'t> {
     /// The table `name` in this folder. Its first column is `dump`, the same in every row.
-    pub(super) fn create(
-        folder: &Path,
-        name: &str,
-        columns: &[Column],
-        dump: &str,
-    ) -> io::Result<Self> {
-        let columns: Vec<Column> = [("dump", Kind::Text)]
-            .iter()
-            .chain(columns)
-            .copied()
-            .collect();
-        let fields = columns.iter().map(|column| field(*column).map(Arc::new));
-        let fields = fields.collect::<Result<_, _>>().map_err(failed)?;
-        let schema = Type::group_type_builder(name).with_fields(fields).build();
-        let mut properties = WriterProperties::builder()
-            .set_created_by(CREATED_BY.to_owned())
-            .set_compression(Compression::ZSTD(Default::default()))
-            .set_statistics_enabled(EnabledStatistics::Chunk)
-            .set_offset_index_disabled(true);
-        for (name, kind) in &columns {
-            if matches!(kind, Kind::Ascending | Kind::AscendingLong) {
-                let path = ColumnPath::from(*name);
-                properties = properties
-                    .set_column_dictionary_enabled(path.clone(), false)
-                    .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
-            }
-        }
-        let mut options = File::options();
-        // It may hold texts of the heap.
-        options.write(true).create_new(true).mode(0o600);
-        let file = options.open(folder.join(format!("{name}.parquet")))?;
-        let schema = Arc::new(schema.map_err(failed)?);
-        let writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build()));
-        Ok(Self {
-            writer: writer.map_err(failed)?,
+    pub(super) fn new(folder: &'t Path, name: &'static str, dump: &str) -> Self {
+        Self {
+            folder,
+            name,
             dump: dump.into(),
-        })
+            writer: None,
+        }
     }
 
-    /// Writes rows, whose columns come in order and are equally long.
-    pub(super) fn write(&mut self, columns: Vec<Values>) -> io::Result<()> {
-        let rows = columns.first().map_or(0, Values::len);
+    /// Writes rows, whose columns have the same order each time and are equally long. The first
+    /// call makes the file, even without rows.
+    pub(super) fn write(&mut self, Columns(mut columns): Columns) -> io::Result<()> {
+        let rows = columns.first().map_or(0, |(_, values)| values.len());
+        let dump = Values::Texts(vec![Some(self.dump.clone()); rows]);
+        columns.insert(0, ("dump", dump));
+        let writer = match self.writer.take() {
+            Some(writer) => writer,
+            None => create(self.folder, self.name, &columns)?,
+        };
+        let writer = self.writer.insert(writer);
         if rows == 0 {
             return Ok(());
         }
-        let dump = Values::Texts(vec![Some(self.dump.clone()); rows]);
-        let mut group = self.writer.next_row_group().map_err(failed)?;
-        for values in std::iter::once(dump).chain(columns) {
+        let mut group = writer.next_row_group().map_err(failed)?;
+        for (_, values) in columns {
             let Some(mut column) = group.next_column().map_err(failed)? else {
                 break;
             };
@@ -120,35 +92,110 @@ impl TableFile {
         Ok(())
     }
 
-    /// Ends the file and has it reach the disk.
+    /// Ends the file and has it reach the disk; its bytes.
     pub(super) fn close(self) -> io::Result<u64> {
-        let file = self.writer.into_inner().map_err(failed)?;
+        let Some(writer) = self.writer else {
+            return Ok(0);
+        };
+        let file = writer.into_inner().map_err(failed)?;
         file.sync_all()?;
         Ok(file.metadata()?.len())
     }
 }
 
-impl Values {
-    /// These texts.
-    pub(super) fn texts<T: AsRef<str>>(texts: impl Iterator<Item = Option<T>>) -> Self {
+/// An empty table with these columns.
+fn create(folder: &Path, name: &str, columns: &[Column]) -> io::Result<SerializedFileWriter<File>> {
+    let fields = columns.iter().map(|column| field(column).map(Arc::new));
+    let fields = fields.collect::<Result<_, _>>().map_err(failed)?;
+    let schema = Type::group_type_builder(name).with_fields(fields).build();
+    let mut properties = WriterProperties::builder()
+        .set_created_by(CREATED_BY.to_owned())
+        .set_compression(Compression::ZSTD(Default::default()))
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true);
+    for (name, values) in columns {
+        if matches!(values, Values::Ascending(_) | Values::AscendingLongs(_)) {
+            let path = ColumnPath::from(*name);
+            properties = properties
+                .set_column_dictionary_enabled(path.clone(), false)
+                .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+        }
+    }
+    let mut options = File::options();
+    // It may hold texts of the heap.
+    options.write(true).create_new(true).mode(0o600);
+    let file = options.open(folder.join(format!("{name}.parquet")))?;
+    let schema = Arc::new(schema.map_err(failed)?);
+    SerializedFileWriter::new(file, schema, Arc::new(properties.build())).map_err(failed)
+}
+
+/// A method that adds a column of this type.
+macro_rules! columns {
+    ($($(#[$doc:meta])* $method:ident: $variant:ident of $given:ty, $kept:expr;)*) => {
+        impl Columns {
+            $($(#[$doc])*
+            pub(super) fn $method<T: Into<Option<$given>>>(
+                self,
+                name: &'static str,
+                values: impl IntoIterator<Item = T>,
+            ) -> Self {
+                let values = values.into_iter().map(|value| value.into().map($kept));
+                self.with(name, Values::$variant(values.collect()))
+            })*
+        }
+    };
+}
+
+columns! {
+    /// Numbers of 32 bits.
+    numbers: Numbers of u32, |it| it;
+    /// The same, most of them close to the one before.
+    ascending: Ascending of u32, |it| it;
+    /// Counts of bytes, objects or places.
+    longs: Longs of u64, long;
+    /// The same, most of them close to the one before.
+    ascending_longs: AscendingLongs of u64, long;
+    /// Numbers with a sign.
+    signed: Longs of i64, |it| it;
+    /// Milliseconds since 1970, UTC.
+    times: Times of i64, |it| it;
+    /// Estimates.
+    reals: Reals of f64, |it| it;
+    /// Truth values.
+    flags: Flags of bool, |it| it;
+}
+
+impl Columns {
+    /// None yet.
+    pub(super) fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// With one more.
+    pub(super) fn with(mut self, name: &'static str, values: Values) -> Self {
+        self.0.push((name, values));
+        self
+    }
+
+    /// Texts.
+    pub(super) fn texts<T: AsRef<str>>(
+        self,
+        name: &'static str,
+        texts: impl IntoIterator<Item = Option<T>>,
+    ) -> Self {
         let bytes = |text: T| ByteArray::from(text.as_ref());
-        Self::Texts(texts.map(|text| text.map(bytes)).collect())
+        let texts = texts.into_iter().map(|text| text.map(bytes));
+        self.with(name, Values::Texts(texts.collect()))
     }
+}
 
-    /// These counts of bytes, objects or places.
-    pub(super) fn longs(numbers: impl Iterator<Item = u64>) -> Self {
-        Self::Longs(numbers.map(|number| Some(long(number))).collect())
-    }
-
-    /// These numbers.
-    pub(super) fn numbers(numbers: impl Iterator<Item = u32>) -> Self {
-        Self::Numbers(numbers.map(Some).collect())
-    }
-
+impl Values {
     fn len(&self) -> usize {
         match self {
-            Self::Numbers(values) => values.len(),
-            Self::Longs(values) => values.len(),
+            Self::Numbers(values) | Self::Ascending(values) => values.len(),
+            Self::Longs(values) | Self::AscendingLongs(values) | Self::Times(values) => {
+                values.len()
+            }
             Self::Reals(values) => values.len(),
             Self::Flags(values) => values.len(),
             Self::Texts(values) => values.len(),
@@ -157,13 +204,17 @@ impl Values {
 
     fn write(self, column: &mut ColumnWriter<'_>) -> io::Result<()> {
         match (self, column) {
-            (Self::Numbers(values), ColumnWriter::Int32ColumnWriter(to)) => {
+            (
+                Self::Numbers(values) | Self::Ascending(values),
+                ColumnWriter::Int32ColumnWriter(to),
+            ) => {
                 let values = values.into_iter().map(|value| value.map(bits));
                 put::<Int32Type>(values.collect(), to)
             }
-            (Self::Longs(values), ColumnWriter::Int64ColumnWriter(to)) => {
-                put::<Int64Type>(values, to)
-            }
+            (
+                Self::Longs(values) | Self::AscendingLongs(values) | Self::Times(values),
+                ColumnWriter::Int64ColumnWriter(to),
+            ) => put::<Int64Type>(values, to),
             (Self::Reals(values), ColumnWriter::DoubleColumnWriter(to)) => {
                 put::<DoubleType>(values, to)
             }
@@ -191,17 +242,19 @@ fn put<T: DataType>(
         .map_err(failed)
 }
 
-fn field((name, kind): Column) -> Result<Type, ParquetError> {
-    let (physical, logical) = match kind {
-        Kind::Number | Kind::Ascending => (Physical::INT32, Some(LogicalType::integer(32, false))),
-        Kind::Long | Kind::AscendingLong => (Physical::INT64, None),
-        Kind::Time => {
+fn field((name, values): &Column) -> Result<Type, ParquetError> {
+    let (physical, logical) = match values {
+        Values::Numbers(_) | Values::Ascending(_) => {
+            (Physical::INT32, Some(LogicalType::integer(32, false)))
+        }
+        Values::Longs(_) | Values::AscendingLongs(_) => (Physical::INT64, None),
+        Values::Times(_) => {
             let unit = parquet::basic::TimeUnit::MILLIS;
             (Physical::INT64, Some(LogicalType::timestamp(true, unit)))
         }
-        Kind::Real => (Physical::DOUBLE, None),
-        Kind::Flag => (Physical::BOOLEAN, None),
-        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        Values::Reals(_) => (Physical::DOUBLE, None),
+        Values::Flags(_) => (Physical::BOOLEAN, None),
+        Values::Texts(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
     };
     Type::primitive_type_builder(name, physical)
         .with_repetition(Repetition::OPTIONAL)
@@ -211,7 +264,7 @@ fn field((name, kind): Column) -> Result<Type, ParquetError> {
 
 /// The same bits with a sign: addresses, sizes and offsets are too small to have one, and hashes
 /// may.
-pub(super) fn long(number: u64) -> i64 {
+fn long(number: u64) -> i64 {
     i64::from_ne_bytes(number.to_ne_bytes())
 }
 
