@@ -2,7 +2,7 @@
 //! Java heap. No other value of a field is in it.
 
 /// The class as in class files, and its fields.
-const FIELDS: [(&[u8], &[&[u8]]); 9] = [
+const FIELDS: [(&[u8], &[&[u8]]); 8] = [
     (b"java/nio/Buffer", &[b"address", b"capacity"]),
     (
         b"sun/nio/ch/FileChannelImpl$Unmapper",
@@ -17,7 +17,6 @@ const FIELDS: [(&[u8], &[&[u8]]); 9] = [
     (b"java/util/zip/ZStreamRef", &[b"address"]),
     (b"com/sun/jna/Pointer", &[b"peer"]),
     (b"com/sun/jna/Memory", &[b"size"]),
-    (b"org/rocksdb/RocksObject", &[b"nativeHandle_"]),
 ];
 
 /// Whether a graph stream contains this field of instances, if it is a number. The class's name is

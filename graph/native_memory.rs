@@ -23,6 +23,9 @@ const DEFLATER_BYTES: u64 = 268 << 10;
 /// What an inflater takes outside of the heap: a window of 2^15 bytes and its state.
 const INFLATER_BYTES: u64 = 40 << 10;
 
+/// The most memory that one object needs here.
+const OBJECT_BYTES: u64 = 256;
+
 /// Most cleanups of one arena that are followed.
 const CLEANUPS_MAX: usize = 10_000_000;
 
@@ -230,6 +233,11 @@ impl<'h, 'p> Finder<'h, 'p> {
     /// The blocks, and the objects by which the JDK frees some of them.
     fn blocks(mut self) -> Result<(Vec<NativeBlock>, Vec<u32>), GraphError> {
         let mut found = self.objects();
+        if self.heap.input.is_packed() {
+            let objects: u64 = found.values().map(|all| all.len() as u64).sum();
+            let bytes = objects.saturating_mul(OBJECT_BYTES);
+            self.heap.input.budget().allow(bytes)?;
+        }
         let mut take = |name: &str| found.remove(name).unwrap_or_default();
         self.buffers(&take(DIRECT_BUFFER))?;
         self.zip_streams(&take(DEFLATER), NativeKind::Deflater, DEFLATER_BYTES)?;

@@ -180,3 +180,42 @@ fn area(kind: AreaKind, start: u64, bytes: u64) -> Option<MemoryArea> {
     let range = start..start.checked_add(bytes)?;
     (start != 0 && bytes != 0).then_some(MemoryArea { kind, range })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::fake::own_mappings;
+
+    #[test]
+    fn areas_are_read_from_structures_or_left_out() {
+        // A variable with the heap's address; the heap with its range; a class with a part.
+        let mut words = Box::new([0_u64; 8]);
+        let start = words.as_ptr() as u64;
+        let at = |word: u64| start + word * 8;
+        words[..6].copy_from_slice(&[at(1), 0, 0x1000, 4, 0, at(7)]);
+        let words = std::hint::black_box(words);
+        let mappings = own_mappings();
+        let memory = Readable::of(&mappings);
+        let areas = MemoryAreas {
+            heap: Some(Reserved {
+                heap: words.as_ptr() as u64,
+                start: 8,
+                words: 16,
+            }),
+            class_parts: [Some(8), None],
+            ..MemoryAreas::default()
+        };
+        let found = areas.all(&memory, &mappings, [at(4), 0].into_iter());
+        let [heap, metaspace] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert_eq!(
+            (heap.kind, heap.range.clone()),
+            (AreaKind::Heap, 0x1000..0x1020)
+        );
+        assert_eq!(metaspace.kind, AreaKind::Metaspace);
+        assert!(metaspace.range.contains(&at(4)) && metaspace.range.contains(&at(7)));
+        let nothing = MemoryAreas::default();
+        assert_eq!(nothing.all(&memory, &mappings, std::iter::empty()), []);
+    }
+}
