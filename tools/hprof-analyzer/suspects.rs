@@ -8,7 +8,8 @@ fn main() -> std::io::Result<()> {
     let file = std::env::args().nth(1).expect("usage: leak-suspects FILE");
     let source = HprofSource::from(file);
     let (report, _) = analyze_to_report_with_retained(&source, &AnalyzeOptions::default())?;
-    for section in ["leaks", "triage", "indicators"] {
+    // In the order of its report.
+    for section in ["triage", "leaks"] {
         println!("{}", render_report_section(&report, section));
     }
     Ok(())

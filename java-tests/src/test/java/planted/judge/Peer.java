@@ -27,7 +27,9 @@ enum Peer {
             try (FileSystem report = FileSystems.newFileSystem(zip, (ClassLoader) null)) {
                 String index = Files.readString(report.getPath("index.html"));
                 Matcher details = Pattern.compile("href=\"(pages/[^\"]+)\"[^>]*>Details").matcher(index);
-                return words(index) + (details.find() ? words(Files.readString(report.getPath(details.group(1)))) : "");
+                String first = details.find() ? words(Files.readString(report.getPath(details.group(1)))) : "";
+                // It begins with what the report has said.
+                return words(index) + first.replaceFirst("(?s)^.*?\n(?=(?:Shortest Paths|Common Path|Accumulated|All ))", "");
             } finally {
                 Command.run("rm", "-r", folder).good();
             }

@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Prints a table of how many facts of each planted leak `hprof leaks` and its peers find. The first argument is the folder of the
- * dumps, which are made if they are not there; `-v` prints each first sentence of ours, and each fact that it lacks, too; further
- * words choose kinds by parts of their names.
+ * Prints a table of how many facts of planted leaks `hprof leaks` and its peers find, a row a file of programs. The first argument is
+ * the folder of the dumps, which are made if they are not there; `-v` prints each first sentence of ours, and each fact that it
+ * lacks, too; further words choose kinds by parts of their names.
  */
 public final class Score {
     private static final String OURS = "hprof";
@@ -39,16 +39,23 @@ public final class Score {
         List<String> titles = new ArrayList<>(List.of(OURS));
         Peer.present().forEach(peer -> titles.add(peer.title));
         String heads = titles.stream().map(title -> " " + title + " |").collect(Collectors.joining());
-        System.out.println("| leak | facts of the sentence |" + heads + " of the screen |" + heads);
+        System.out.println("| leaks | facts of the sentence |" + heads + " of the screen |" + heads);
         System.out.println("|---|" + "--:|".repeat(2 + 2 * titles.size()));
-        int first = 0;
-        int screen = 0;
-        for (Kind kind : kinds) {
-            System.out.println(row("`" + kind.name + "`", kind.first.size(), kind.screen.size(), found(kind)));
-            first += kind.first.size();
-            screen += kind.screen.size();
+        Map<String, List<Kind>> files = new LinkedHashMap<>();
+        kinds.forEach(kind -> files.computeIfAbsent(kind.name.split("\\.")[0], file -> new ArrayList<>()).add(kind));
+        for (Map.Entry<String, List<Kind>> file : files.entrySet()) {
+            Map<String, int[]> found = new LinkedHashMap<>();
+            for (Kind kind : file.getValue()) {
+                add(found(kind), found);
+            }
+            add(found, sums);
+            System.out.println(row("`" + file.getKey() + "`, " + file.getValue().size(), file.getValue(), found));
         }
-        System.out.println(row("all", first, screen, sums));
+        System.out.println(row("all, " + kinds.size(), kinds, sums));
+    }
+
+    private static void add(Map<String, int[]> found, Map<String, int[]> sums) {
+        found.forEach((title, counts) -> sums.merge(title, counts, (sum, more) -> new int[] {sum[0] + more[0], sum[1] + more[1]}));
     }
 
     /** By tool, how many facts its sentence and its screen have. */
@@ -59,7 +66,6 @@ public final class Score {
         Answer ours = Answer.ours("--no-index", dump);
         found.put(OURS, count(kind, ours));
         Peer.present().forEach(peer -> found.put(peer.title, count(kind, peer.answer(dump))));
-        found.forEach((title, counts) -> sums.merge(title, counts, (sum, more) -> new int[] {sum[0] + more[0], sum[1] + more[1]}));
         if (isVerbose) {
             System.out.println("\n" + kind + "\n    " + ours.sentence);
             ours.facts(kind, false).forEach(fact -> System.out.println("    missing: " + fact));
@@ -72,7 +78,9 @@ public final class Score {
             (int) kind.screen.stream().filter(fact -> fact.isIn(answer.screen)).count()};
     }
 
-    private static String row(String name, int first, int screen, Map<String, int[]> found) {
+    private static String row(String name, List<Kind> kinds, Map<String, int[]> found) {
+        int first = kinds.stream().mapToInt(kind -> kind.first.size()).sum();
+        int screen = kinds.stream().mapToInt(kind -> kind.screen.size()).sum();
         return "| " + name + " | " + first + cells(found, 0) + " | " + screen + cells(found, 1) + " |";
     }
 
