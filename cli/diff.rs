@@ -28,7 +28,6 @@ pub(crate) struct Arguments {
     /// The earlier dump, uncompressed or gzip; or the process id of a running JVM
     before: PathBuf,
     /// The later dump, uncompressed or gzip; or a process id
-    #[arg(required_unless_present = "wait")]
     after: Option<PathBuf>,
     /// Ask the same running JVM twice, so far apart: 30s, 10m, 1h
     #[arg(long = "after", value_name = "TIME", conflicts_with = "after", value_parser = duration)]
@@ -74,6 +73,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
             "{} is not a process id: --after asks a running JVM twice",
             plain(&arguments.before.display().to_string())
         )));
+    }
+    if arguments.after.is_none() && arguments.wait.is_none() {
+        return Err(Failure::Input(match process_named(&arguments.before) {
+            Some(pid) => format!("it asks a running JVM twice: hprof diff {pid} --after 10m"),
+            None => "name the later dump, too".to_owned(),
+        }));
     }
     let (before, first) = sums(&arguments.before, arguments)?;
     // The first answer took a part of the time.

@@ -29,6 +29,7 @@ use crate::spinner::spinner;
   hprof dump 4711 --options hugepages=y     a shorter pause for a large heap")]
 pub(crate) struct Arguments {
     /// The JVM's process id
+    #[arg(value_parser = pid)]
     pid: i32,
     /// Write to this file, which must not exist yet, compressed if the name ends in .gz; - for
     /// standard output
@@ -48,6 +49,11 @@ pub(crate) struct Arguments {
     /// The agent's library [default: libhprof_rs.so beside this command]
     #[arg(long, value_name = "FILE")]
     agent: Option<PathBuf>,
+}
+
+fn pid(text: &str) -> Result<i32, String> {
+    let pid = text.parse().ok().filter(|pid| *pid > 0);
+    pid.ok_or_else(|| "it is not a process id".to_owned())
 }
 
 /// Makes the JVM dump, and reports the file.

@@ -19,6 +19,7 @@ use crate::date::date;
 use crate::number::counted;
 use crate::outcome::{reason, Failure, Verdict};
 use crate::plain::plain;
+use crate::process::process_named;
 
 /// Files up to this size are read before anyone could see a bar.
 const QUIET_BYTES: u64 = 64 << 20;
@@ -70,7 +71,12 @@ impl DumpFile {
             Some(file) => file.metadata(),
             None => std::fs::metadata(path),
         };
-        let facts = facts.map_err(failed)?;
+        let facts = facts.map_err(|fault| match process_named(path) {
+            Some(pid) => Failure::Input(format!(
+                "this command needs a file: hprof dump {pid} writes one"
+            )),
+            None => failed(fault),
+        })?;
         if facts.is_dir() {
             return Err(Failure::reading(path, "is a directory"));
         }
@@ -290,10 +296,12 @@ impl DumpFile {
         }
         let (name, places) = (plain(&self.name()), counted(damaged, "damaged place"));
         // If stderr is closed, the exit code still reports it.
-        let _ = writeln!(
-            io::stderr(),
-            "hprof: {name}: {places}; their content is not counted. hprof check lists them"
-        );
+        let _ = self.bar.suspend(|| {
+            writeln!(
+                io::stderr(),
+                "hprof: {name}: {places}; their content is not counted. hprof check lists them"
+            )
+        });
         Verdict::Faulty
     }
 

@@ -107,8 +107,10 @@ pub(crate) fn with_loaded(
     let file = arguments.open()?;
     let note = file.progress(passes);
     let loaded = Loaded::read(file, arguments, &note)?;
+    // An answer about a part of the heap begins with the warning.
+    let verdict = loaded.file.verdict(loaded.heap.damaged());
     answer(&loaded)?;
-    Ok(loaded.file.verdict(loaded.heap.damaged()))
+    Ok(verdict)
 }
 
 /// A heap in memory, for any number of questions.

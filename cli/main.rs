@@ -34,6 +34,7 @@ mod jvm_options;
 mod leaks;
 mod leftover;
 mod library;
+mod list;
 mod live;
 mod made_file;
 mod manual;
@@ -92,6 +93,7 @@ Exit codes: 0 success; 1 the file is damaged: `check` found errors, or another c
 #[derive(Debug, Subcommand)]
 enum Command {
     Dump(dump::Arguments),
+    List(list::Arguments),
     Check(check::Arguments),
     Info(info::Arguments),
     Histo(histo::Arguments),
@@ -120,6 +122,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Dump(arguments) => dump::run(&arguments),
+        Command::List(_) => list::run(),
         Command::Check(arguments) => check::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Histo(arguments) => histo::run(&arguments),

@@ -38,6 +38,9 @@ pub(crate) struct Arguments {
     steps: usize,
 }
 
+/// Most classes that are suggested for a name that no class has.
+const SUGGESTIONS: usize = 3;
+
 /// Reads the file and prints the paths.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     with_loaded(&arguments.graph, 2, |loaded| {
@@ -100,7 +103,12 @@ fn objects_of_class(
         .map(|class| heap.class_name(class) == what)
         .collect();
     if !classes.contains(&true) {
-        let hint = "names look like java.lang.String or int[]; `hprof histo` lists them";
+        let hint = match meant(heap, what) {
+            Some(names) => format!("did you mean {names}?"),
+            None => {
+                "names look like java.lang.String or int[]; `hprof histo` lists them".to_owned()
+            }
+        };
         return Err(file.refuse(format!("no class is called {what}; {hint}")));
     }
     let is_one = |object: &u32| classes.get(heap.class(*object) as usize) == Some(&true);
@@ -110,6 +118,22 @@ fn objects_of_class(
     }
     objects.sort_by_key(|object| std::cmp::Reverse(retained.bytes(*object)));
     Ok(objects)
+}
+
+/// Up to three classes whose names end with this one, in any case of letters.
+fn meant(heap: &Heap<'_>, what: &str) -> Option<String> {
+    let what = what.to_lowercase();
+    let is_meant = |name: &String| {
+        let name = name.to_lowercase();
+        let before = name.strip_suffix(&what);
+        before.is_some_and(|before| before.is_empty() || before.ends_with(['.', '$', '/']))
+    };
+    let names = (0..heap.classes()).map(|class| heap.class_name(class));
+    let mut names: Vec<String> = names.filter(is_meant).collect();
+    names.sort();
+    names.dedup();
+    names.truncate(SUGGESTIONS);
+    (!names.is_empty() && !what.is_empty()).then(|| names.join(", "))
 }
 
 /// The object with an id such as `0x7f1c3a80`.

@@ -17,6 +17,7 @@ use graph::{GraphError, Leaks, Waste, THRESHOLD_PERCENT};
 use serde_json::{json, Value};
 
 use crate::date::date;
+use crate::dump_file::STDIN;
 use crate::heap_file::{failure, with_loaded, GraphArguments, Loaded};
 use crate::number::{grouped, in_units};
 use crate::outcome::{Failure, Verdict};
@@ -45,16 +46,22 @@ pub(crate) struct Arguments {
     graph: GraphArguments,
     /// A later dump, or a process id: the page describes this one, and what grew since the first
     later: Option<PathBuf>,
-    /// Write to this file, replacing it unless it is a dump or a profile
+    /// Write to this file, replacing it unless it is a dump or a profile [default: the dump's name
+    /// with .html]
     #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
+    output: Option<PathBuf>,
 }
 
 /// Reads the dump and writes the page.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let first = &arguments.graph;
+    let last = arguments.later.as_ref().unwrap_or(&first.file);
+    let output = match &arguments.output {
+        Some(output) => output.clone(),
+        None => page_of(last)?,
+    };
     let Some(later) = &arguments.later else {
-        return write(first, None, &arguments.output);
+        return write(first, None, &output);
     };
     let mut earlier = None;
     let verdict = with_loaded(first, 2, |loaded| {
@@ -69,10 +76,34 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         dump: None,
         agent: first.agent.clone(),
     };
-    match write(&later, earlier, &arguments.output)? {
+    match write(&later, earlier, &output)? {
         Verdict::Sound => Ok(verdict),
         faulty => Ok(faulty),
     }
+}
+
+/// The page of a dump without another name: beside it, with another ending. Errors: standard input
+/// has no name.
+fn page_of(dump: &Path) -> Result<PathBuf, Failure> {
+    if dump.as_os_str() == STDIN {
+        let why = "standard input has no name: name a file for the page with -o";
+        return Err(Failure::Input(why.to_owned()));
+    }
+    let is_packed = dump.extension().is_some_and(|ending| ending == "gz");
+    let plain = if is_packed {
+        dump.with_extension("")
+    } else {
+        dump.to_owned()
+    };
+    let is_dump = plain.extension().is_some_and(|ending| ending == "hprof");
+    let mut name = if is_dump {
+        plain.with_extension("")
+    } else {
+        plain
+    }
+    .into_os_string();
+    name.push(".html");
+    Ok(name.into())
 }
 
 fn write(graph: &GraphArguments, earlier: Option<Earlier>, to: &Path) -> Result<Verdict, Failure> {

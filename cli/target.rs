@@ -143,7 +143,14 @@ fn replace(
     let made = tempfile::Builder::new()
         .prefix(".hprof-")
         .permissions(fs::Permissions::from_mode(mode))
-        .tempfile_in(folder)?;
+        .tempfile_in(folder)
+        .map_err(|fault| match fault.kind() {
+            ErrorKind::NotFound => io::Error::other(format!(
+                "there is no folder {}; create it first",
+                folder.display()
+            )),
+            _ => fault,
+        })?;
     let _left = Leftover::at(made.path());
     fill(&made, content)?;
     match there {

@@ -310,3 +310,66 @@ fn packages_get_a_page_for_each_command_and_completions_for_each_shell() {
         assert!(text.contains(words), "{name} lacks {words}:\n{text}");
     }
 }
+
+/// The line on stderr of a command that must fail with 2.
+fn refusal(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_hprof"))
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+    let told = String::from_utf8(output.stderr).unwrap();
+    told.lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_refusal_names_what_to_do() {
+    let files = Files::new();
+    let dump = files.write("a.hprof", &Dump::small().bytes());
+    let dump = dump.to_str().unwrap();
+    for (arguments, told) in [
+        (&["dump", "abc"][..], "it is not a process id"),
+        (
+            &["info", "4711"],
+            "this command needs a file: hprof dump 4711 writes one",
+        ),
+        (
+            &["sites", "4711"],
+            "this command needs a file: hprof dump 4711 writes one",
+        ),
+        (
+            &["flame", "4711"],
+            "this command needs a file: hprof dump 4711 writes one",
+        ),
+        (
+            &["check", "4711"],
+            "this command needs a file: hprof dump 4711 writes one",
+        ),
+        (&["diff", "4711"], "hprof diff 4711 --after 10m"),
+        (&["diff", dump], "name the later dump, too"),
+        (
+            &["path", dump, "leaf"],
+            "no class is called leaf; did you mean app.Leaf?",
+        ),
+        (
+            &["report", dump, "-o", "/nonexistent/x"],
+            "there is no folder /nonexistent; create it first",
+        ),
+    ] {
+        let line = refusal(arguments);
+        assert!(line.ends_with(told), "{arguments:?}: {line}");
+    }
+}
+
+#[test]
+fn a_page_has_the_name_of_its_dump() {
+    let files = Files::new();
+    let dump = files.write("a.hprof", &Dump::small().bytes());
+    let output = Command::new(env!("CARGO_BIN_EXE_hprof"))
+        .arg("report")
+        .arg(&dump)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(dump.with_extension("html").is_file());
+}

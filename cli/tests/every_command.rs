@@ -161,7 +161,7 @@ fn readers_of_dumps() -> Vec<String> {
         let name = line.strip_prefix("  ")?.split(' ').next()?;
         (!name.is_empty()).then(|| name.to_owned())
     });
-    let others = ["dump", "manual", "version", "help"];
+    let others = ["dump", "list", "manual", "version", "help"];
     names
         .filter(|name| !others.contains(&name.as_str()))
         .collect()

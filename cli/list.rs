@@ -1,0 +1,139 @@
+//! `hprof list`: which JVMs run on this machine?
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+
+use crate::number::{grouped, in_units};
+use crate::outcome::{Failure, Verdict};
+use crate::process::Process;
+use crate::reach::{memory_bytes, owner};
+use crate::table::{Side, Table};
+
+/// The library that every JVM has loaded.
+const LIBRARY: &[u8] = b"/libjvm.so";
+
+/// The name of a thread that only HotSpot gives: that of a JVM whose map the system hides.
+const ITS_THREAD: &[u8] = b"VM Thread\n";
+
+/// Switches of `java` whose value is the next word.
+const WITH_VALUE: [&[u8]; 10] = [
+    b"-cp",
+    b"-classpath",
+    b"--class-path",
+    b"-p",
+    b"--module-path",
+    b"--upgrade-module-path",
+    b"--add-modules",
+    b"--add-exports",
+    b"--add-opens",
+    b"--add-reads",
+];
+
+/// Lists the JVMs of this machine: process id, user, resident memory and main class
+///
+/// Containers' JVMs are among them. As root, all are listed; other users see their own.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {}
+
+/// Prints the JVMs.
+pub(crate) fn run() -> Result<Verdict, Failure> {
+    let mut table = Table::new([
+        ("pid", Side::Right),
+        ("user", Side::Right),
+        ("memory", Side::Right),
+        ("main class", Side::Left),
+    ]);
+    for pid in pids()? {
+        // It may have ended meanwhile.
+        let Some([user, memory, main]) = facts(pid) else {
+            continue;
+        };
+        table.row([pid.to_string(), user, memory, main].map(Into::into));
+    }
+    if table.is_empty() {
+        let why = "no JVM that this user may inspect runs on this machine";
+        return Err(Failure::Input(why.to_owned()));
+    }
+    let mut to = BufWriter::new(io::stdout().lock());
+    table.print(&mut to)?;
+    to.flush()?;
+    Ok(Verdict::Sound)
+}
+
+/// All processes, ascending.
+fn pids() -> io::Result<Vec<i32>> {
+    let names = fs::read_dir("/proc")?.filter_map(Result::ok);
+    let pids = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let mut pids: Vec<i32> = pids.collect();
+    pids.sort_unstable();
+    Ok(pids)
+}
+
+/// User, resident memory and main class of a process; `None` if it is no JVM.
+fn facts(pid: i32) -> Option<[String; 3]> {
+    let process = Process::find(pid).ok()?;
+    if !is_jvm(&process, pid) {
+        return None;
+    }
+    let status = process.read("status").ok()?;
+    let status = String::from_utf8_lossy(&status);
+    let user = owner(&status).map_or_else(String::new, |(user, _)| grouped(user.into()));
+    let line = process.read("cmdline").unwrap_or_default();
+    let main = main_class(&line).unwrap_or_else(|| "?".to_owned());
+    Some([user.replace(',', ""), in_units(memory_bytes(&status)), main])
+}
+
+fn is_jvm(process: &Process, pid: i32) -> bool {
+    if let Ok(maps) = process.read("maps") {
+        return maps.windows(LIBRARY.len()).any(|part| part == LIBRARY);
+    }
+    let threads = fs::read_dir(format!("/proc/{pid}/task"));
+    let mut names = threads.into_iter().flatten().filter_map(Result::ok);
+    names.any(|thread| fs::read(thread.path().join("comm")).is_ok_and(|name| name == ITS_THREAD))
+}
+
+/// The main class, module or jar of a command line; no argument of the program, which may be
+/// secret.
+fn main_class(line: &[u8]) -> Option<String> {
+    let mut words = line.split(|byte| *byte == 0).skip(1);
+    while let Some(word) = words.next() {
+        match word {
+            b"-jar" | b"-m" | b"--module" => return words.next().map(text),
+            word if WITH_VALUE.contains(&word) => drop(words.next()),
+            word if word.starts_with(b"-") || word.starts_with(b"@") || word.is_empty() => {}
+            word => return Some(text(word)),
+        }
+    }
+    None
+}
+
+fn text(word: &[u8]) -> String {
+    String::from_utf8_lossy(word).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_names_its_main_class() {
+        for (line, expected) in [
+            (
+                "java\0-Xmx1g\0-cp\0a.jar:b\0app.Main\0secret\0",
+                Some("app.Main"),
+            ),
+            (
+                "java\0-jar\0/opt/shop.jar\0--password=x\0",
+                Some("/opt/shop.jar"),
+            ),
+            (
+                "java\0@argfile\0--module\0shop/app.Main\0",
+                Some("shop/app.Main"),
+            ),
+            ("java\0-version\0", None),
+            ("", None),
+        ] {
+            assert_eq!(main_class(line.as_bytes()).as_deref(), expected);
+        }
+    }
+}
