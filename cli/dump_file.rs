@@ -17,6 +17,7 @@ use rustix::fs::{memfd_create, MemfdFlags};
 
 use crate::date::date;
 use crate::number::counted;
+use crate::other_file;
 use crate::outcome::{reason, Failure, Verdict};
 use crate::plain::plain;
 use crate::process::process_named;
@@ -302,13 +303,30 @@ impl DumpFile {
                 "hprof: {name}: {places}; their content is not counted. hprof check lists them"
             )
         });
+        let stripped = self.open().ok().and_then(|opened| {
+            let dump = DumpReader::new(opened).ok()?;
+            reader::is_stripped(dump).ok()
+        });
+        if stripped == Some(true) {
+            let _ = writeln!(
+                io::stderr(),
+                "hprof: {name}: the elements of its primitive arrays were cut out, as KOOM does: restore the dump first"
+            );
+        }
         Verdict::Faulty
     }
 
     /// A failure to read the file, with the file's name.
     pub(crate) fn failure(&self, fault: &ReadError) -> Failure {
         self.done();
-        Failure::reading(&self.path, reason(fault))
+        let contents = || self.open().map_err(drop);
+        match fault {
+            ReadError::NotHprof => match contents().ok().and_then(other_file::kind) {
+                Some(kind) => self.refuse(format!("not an HPROF file, but {kind}")),
+                None => Failure::reading(&self.path, reason(fault)),
+            },
+            _ => Failure::reading(&self.path, reason(fault)),
+        }
     }
 
     /// A failure caused by the file's contents, with the file's name.

@@ -42,6 +42,7 @@ mod mcp;
 mod memory;
 mod memory_watch;
 mod number;
+mod other_file;
 mod outcome;
 mod pagemap;
 mod path;

@@ -5,8 +5,8 @@ use std::thread;
 
 use format::{record as tag, BasicType, ObjectSizes, HEADER_GRAPH, RECORD_HEADER_BYTES};
 use reader::{
-    sub_records_follow, ClassDump, Directory, Header, Record, RecordHead, ReferenceWidth, Root,
-    Sizes, Source, Version, LOOK_BYTES,
+    heap_bytes, sub_records_follow, ClassDump, Directory, Header, Record, RecordHead,
+    ReferenceWidth, Root, Sizes, Source, Version, LOOK_BYTES,
 };
 
 use crate::error::GraphError;
@@ -188,7 +188,7 @@ impl Survey {
         let start = window.offset();
         let mut part = Part {
             start,
-            end: start + u64::from(head.length),
+            end: start.saturating_add(heap_bytes(head.length, window.rest()?)),
             ..Part::default()
         };
         let id_bytes = self.header.id_bytes;

@@ -95,6 +95,15 @@ impl<'f> Window<'f> {
         Ok(self.buffer.get(self.start..self.filled).unwrap_or_default())
     }
 
+    /// Bytes left of an uncompressed file; `None` for others. Errors: I/O.
+    pub(crate) fn rest(&self) -> io::Result<Option<u64>> {
+        let Origin::File(file, start) = &self.origin else {
+            return Ok(None);
+        };
+        let end = file.metadata()?.len().saturating_sub(*start);
+        Ok(Some(end.saturating_sub(self.offset)))
+    }
+
     /// Consumes `count` bytes, or as many as are in memory.
     #[inline]
     pub(crate) fn advance(&mut self, count: usize) {

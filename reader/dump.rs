@@ -9,7 +9,7 @@ use crate::budget::Budget;
 use crate::damage::{Damage, DamageKind};
 use crate::error::ReadError;
 use crate::header::Header;
-use crate::heap_length::{sub_records_follow, LOOK_BYTES};
+use crate::heap_length::{heap_bytes, sub_records_follow, LOOK_BYTES};
 use crate::heap_record::{HeapRecord, SubError};
 use crate::plain_file::PlainFile;
 use crate::record::{record_name, Record, RecordHead};
@@ -42,6 +42,8 @@ pub struct DumpReader<'r> {
     pending: Option<Damage>,
     dump_ended: bool,
     finished: bool,
+    /// Whether primitive arrays have a length but no elements.
+    is_stripped: bool,
     budget: Budget,
 }
 
@@ -69,6 +71,7 @@ impl<'r> DumpReader<'r> {
             pending: None,
             dump_ended: false,
             finished: false,
+            is_stripped: false,
             budget: Budget::default(),
         }
     }
@@ -122,6 +125,12 @@ impl<'r> DumpReader<'r> {
     /// Sets the limit for the tables that are built from this file.
     pub fn with_budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
+        self
+    }
+
+    /// Reads primitive arrays as if a tool had cut their elements out and left their lengths.
+    pub(crate) fn stripped(mut self) -> Self {
+        self.is_stripped = true;
         self
     }
 
@@ -216,7 +225,10 @@ impl<'r> DumpReader<'r> {
         let offset = self.from.offset();
         let kind = match HeapRecord::read(&mut self.from) {
             Ok(record) => {
-                let data_bytes = record.data_bytes(self.header.id_bytes);
+                let data_bytes = match record {
+                    HeapRecord::PrimitiveArray(_) if self.is_stripped => 0,
+                    _ => record.data_bytes(self.header.id_bytes),
+                };
                 if data_bytes <= self.from.left() {
                     self.skip_end = self.from.offset().saturating_add(data_bytes);
                     return Ok(Event::Heap(offset, record));
@@ -239,12 +251,19 @@ impl<'r> DumpReader<'r> {
         let Some(head) = self.head()? else {
             return Ok(self.finish(self.from.offset(), DamageKind::TrailingBytes));
         };
-        let end = self.from.offset().saturating_add(u64::from(head.length));
-        self.skip_end = end;
-        self.from.set_limit(end);
+        let offset = self.from.offset();
         if head.tag == tag::HEAP_DUMP || head.tag == tag::HEAP_DUMP_SEGMENT {
+            let rest = self
+                .from
+                .file()
+                .map(|file| file.end().saturating_sub(offset));
+            let end = offset.saturating_add(heap_bytes(head.length, rest));
+            self.from.set_limit(end);
             return self.heap_start(head, end);
         }
+        let end = offset.saturating_add(u64::from(head.length));
+        self.skip_end = end;
+        self.from.set_limit(end);
         if record_name(head.tag).is_none() {
             return self.unknown_record(head);
         }

@@ -6,7 +6,7 @@ use format::{record as tag, RECORD_HEADER_BYTES};
 
 use crate::error::ReadError;
 use crate::header::{Header, Version};
-use crate::heap_length::{sub_records_follow, LOOK_BYTES};
+use crate::heap_length::{heap_bytes, sub_records_follow, LOOK_BYTES};
 use crate::plain_file::PlainFile;
 use crate::record::RecordHead;
 use crate::stream::Source;
@@ -170,7 +170,16 @@ fn next(from: &mut Source<'_>) -> Result<Option<Next>, ReadError> {
     let end = match is_open {
         // Only the end of the file ends it.
         true => u64::MAX,
-        false => from.offset().saturating_add(u64::from(head.length)),
+        false => {
+            let rest = from
+                .file()
+                .map(|file| file.end().saturating_sub(from.offset()));
+            let bytes = match is_heap {
+                true => heap_bytes(head.length, rest),
+                false => head.length.into(),
+            };
+            from.offset().saturating_add(bytes)
+        }
     };
     Ok(Some(Next { head, end }))
 }

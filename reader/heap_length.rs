@@ -1,5 +1,8 @@
-//! Distinguishes a heap dump of length 0 without sub-records from an unfinished one. Writers fill
-//! in the length at the end, so a writer that was stopped, for example by a full disk, leaves 0.
+//! The length of a heap record, where the file's own is false.
+//!
+//! Writers fill in the length at the end, so a writer that was stopped, for example by a full disk,
+//! leaves 0: such a heap is distinguished from one without sub-records. Of a heap of more than
+//! 4 GiB in one record, the length has only the lower 32 bits.
 
 use format::sub_record::TAG_BYTES;
 use format::{android, heap, record, RootKind, RECORD_HEADER_BYTES};
@@ -8,6 +11,17 @@ use crate::record::record_name;
 
 /// The number of bytes after the record's head that are examined. Most names are shorter.
 pub const LOOK_BYTES: usize = 1024;
+
+/// The bytes of a heap record with this length, in a file with `rest` more bytes; `None` for a
+/// stream. The length has overflowed if it is right with more upper bits for the last record.
+pub fn heap_bytes(length: u32, rest: Option<u64>) -> u64 {
+    let length = u64::from(length);
+    let beyond = |rest: &u64| {
+        rest.checked_sub(length)
+            .is_some_and(|more| more > 0 && more % (1 << 32) == 0)
+    };
+    rest.filter(beyond).unwrap_or(length)
+}
 
 /// Whether these bytes, which follow the head, are sub-records and not records. Pass at least
 /// [`LOOK_BYTES`], or the rest of the file.
@@ -68,6 +82,15 @@ mod tests {
     const GLOBAL: [u8; 17] = [
         1, 0, 0, 0, 7, 0xFE, 1, 2, 0x30, 0, 0, 0x7F, 0x80, 1, 2, 3, 4,
     ];
+
+    #[test]
+    fn the_length_of_the_last_record_may_have_overflowed() {
+        let rest = (3 << 32) + 100;
+        assert_eq!(heap_bytes(100, Some(rest)), rest);
+        for other in [None, Some(100), Some(99), Some(rest + 9), Some(rest - 1)] {
+            assert_eq!(heap_bytes(100, other), 100);
+        }
+    }
 
     #[test]
     fn what_begins_as_no_record_is_a_heap() {

@@ -11,6 +11,7 @@
 mod trial;
 
 use std::io::ErrorKind;
+use std::os::unix::fs::FileExt;
 
 use reader::{summarize, Budget, DumpReader, Histogram, PlainFile, ReadError, Summary};
 use sample::*;
@@ -115,4 +116,35 @@ fn a_file_that_cannot_be_read_is_told_of() {
         panic!("{found:?}");
     };
     assert_eq!(source.kind(), ErrorKind::IsADirectory);
+}
+
+/// A file of holes: it takes no space on the disk.
+#[test]
+fn a_heap_of_more_than_4_gib_in_one_record_is_read_to_its_end() {
+    let mut head = b"JAVA PROFILE 1.0.1\0\0\0\0\x08\0\0\0\0\0\0\0\0".to_vec();
+    let array = |id: u64, length: u32| {
+        let head = bytes().u1(0x23).u8(id).u4(1).u4(length).u1(8);
+        (head.0, u64::from(length))
+    };
+    let arrays = [
+        array(0x1000, 1 << 31),
+        array(0x2000, 1 << 31),
+        array(0x3000, 100),
+    ];
+    let all: u64 = arrays
+        .iter()
+        .map(|(head, data)| head.len() as u64 + data)
+        .sum();
+    head.extend(bytes().u1(0x0C).u4(0).u4(all as u32).0);
+    let file = tempfile::tempfile().unwrap();
+    file.write_all_at(&head, 0).unwrap();
+    let mut at = head.len() as u64;
+    for (head, data) in &arrays {
+        file.write_all_at(head, at).unwrap();
+        at += head.len() as u64 + data;
+    }
+    file.set_len(at).unwrap();
+    let file = PlainFile::new(file, |_| ()).unwrap();
+    let histogram = Histogram::read(&mut DumpReader::of_file(file).unwrap()).unwrap();
+    assert_eq!((histogram.instances(), histogram.damaged), (3, 0));
 }
