@@ -1,17 +1,28 @@
 //! What keeps the memory, in one sentence that fits into a ticket.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use graph::{GraphError, Heap, Leaks, Path, Suspect, Who};
+use graph::{
+    Elements, GraphError, Heap, Leaks, NativeKind, NativeSuspect, Path, Suspect, Way, Who,
+};
 use reader::{RootKind, StackFrame, Stacks};
 
-use crate::answer::path::root_name;
+use crate::answer::path::{root_name, PathAnswer};
 use crate::frame;
 use crate::number::{counted, grouped, in_units, percent};
 use crate::plain::{plain, shown};
 
 /// Packages whose frames show how something was allocated, but not why.
-pub(crate) const PLUMBING: [&str; 5] = ["java.", "javax.", "jdk.", "sun.", "kotlin."];
+pub(crate) const PLUMBING: [&str; 6] = ["java.", "javax.", "jdk.", "sun.", "kotlin.", "scala."];
+
+/// A line of code is named only if it allocated at least this share of the bytes, in percent.
+const SHARE_LEAST: f64 = 30.0;
+
+/// From this share on, in percent, a line allocated all of it.
+const SHARE_ALL: f64 = 90.0;
+
+/// Samples from which a share can be told.
+const SAMPLES_LEAST: u64 = 3;
 
 /// Everything needed for sentences besides the suspect.
 pub(crate) struct Words<'h, 'p> {
@@ -28,15 +39,20 @@ impl<'h, 'p> Words<'h, 'p> {
         let paths = leaks
             .suspects
             .iter()
-            .filter_map(|suspect| suspect.path.as_ref());
+            .flat_map(|suspect| [&suspect.path, &suspect.example])
+            .chain(leaks.native.iter().map(|native| &native.path))
+            .flatten();
         let first = |path: &Path| path.steps.first().map(|step| step.object);
-        let threads: Vec<u32> = paths
-            .filter(|path| is_thread(path))
-            .filter_map(first)
-            .collect();
+        let stacks = heap.stacks();
+        let thread = |path: &Path| match is_thread(path) {
+            true => first(path),
+            false => frame_on(heap, &stacks, path),
+        };
+        let mut threads: Vec<u32> = paths.clone().filter_map(thread).collect();
+        threads.extend(paths.flat_map(|path| threads_on(heap, path)));
         Ok(Self {
             heap,
-            stacks: heap.stacks(),
+            stacks,
             threads: heap.thread_names(&threads)?,
             total_bytes: leaks.total_bytes,
         })
@@ -44,7 +60,12 @@ impl<'h, 'p> Words<'h, 'p> {
 
     /// What stands out, or that nothing does.
     pub(crate) fn verdict(&self, leaks: &Leaks, threshold_percent: u64) -> String {
-        match leaks.suspects.first() {
+        let (first, native) = (leaks.suspects.first(), leaks.native.first());
+        let bytes = first.map_or(0, |first| first.bytes);
+        if let Some(native) = native.filter(|native| native.group.bytes > bytes) {
+            return self.native(native);
+        }
+        match first {
             Some(first) => self.suspect(first),
             None => format!(
                 "No object or class retains more than {threshold_percent} % of the heap ({}): its memory is held by two \
@@ -54,44 +75,156 @@ impl<'h, 'p> Words<'h, 'p> {
         }
     }
 
-    /// The sentence about one suspect.
+    /// The sentence about one suspect: what retains how much, who holds it, what it is, and which
+    /// line allocated it.
     pub(crate) fn suspect(&self, suspect: &Suspect) -> String {
-        let heap = self.heap;
-        let who = match suspect.who {
-            Who::Object(object) => self.object(object),
-            Who::Class { class, objects } => {
-                let instances = counted(objects, "object");
-                format!("{instances} of {}", name(&heap.class_name(class)))
-            }
-        };
-        let verb = match suspect.who {
-            Who::Class { objects, .. } if objects != 1 => "retain",
-            _ => "retains",
+        let (subject, is_one, bytes) = self.subject(suspect);
+        let mut text = format!(
+            "{subject} {} {} of {} ({})",
+            if is_one { "retains" } else { "retain" },
+            in_units(bytes),
+            in_units(self.total_bytes),
+            percent(bytes, self.total_bytes)
+        );
+        if let Some(holder) = self.held_by(suspect) {
+            text.push_str(&format!(", {holder}"));
+        }
+        if is_much(suspect.soft_bytes, suspect.bytes) {
+            let soft = in_units(suspect.soft_bytes);
+            text.push_str(&format!("; {soft} of it is only softly reachable"));
+        }
+        if let Some(contents) = self.contents(suspect, is_one) {
+            text.push_str(&format!("; {contents}"));
+        }
+        if let Some(allocated) = self.allocated(suspect) {
+            text.push_str(&format!("; {allocated}"));
+        }
+        text.push('.');
+        text
+    }
+
+    /// The sentence about memory outside of the heap: what it is, how much, and who holds it.
+    pub(crate) fn native(&self, native: &NativeSuspect) -> String {
+        let group = &native.group;
+        let what = match group.kind {
+            NativeKind::Direct => "direct buffer",
+            NativeKind::Mapped => "mapped file",
+            NativeKind::Arena => "arena",
+            NativeKind::Deflater => "deflater",
+            NativeKind::Inflater => "inflater",
+            NativeKind::Handle => "object with a native handle",
         };
         let mut text = format!(
-            "{who} {verb} {} of {} ({})",
-            in_units(suspect.bytes),
-            in_units(self.total_bytes),
-            percent(suspect.bytes, self.total_bytes)
+            "{} {} {} outside of the heap, beside {} in it",
+            counted(group.objects, what),
+            if group.objects == 1 { "has" } else { "have" },
+            in_units(group.bytes),
+            in_units(self.total_bytes)
         );
-        if let Some(holder) = suspect.path.as_ref().and_then(|path| self.holder(path)) {
-            text.push_str(&format!(", held by {holder}"));
-        }
-        if let Some(point) = suspect
-            .accumulation
-            .filter(|point| suspect.who != Who::Object(*point))
-        {
-            text.push_str(&format!(", accumulated in {}", self.object(point)));
-        }
-        if let Some(group) = suspect.holds.first() {
-            let class = name(&heap.class_name(group.class));
-            text.push_str(&format!("; it holds {} {class}", grouped(group.objects)));
-            if let Some(frame) = self.allocated(suspect, group.class) {
-                text.push_str(&format!(", allocated at {}", name(&frame::line(frame))));
+        if let Some(path) = &native.path {
+            if let Some(holder) = self.holder(path) {
+                text.push_str(&format!(", held by {holder}{}", self.way(&native.way)));
             }
         }
         text.push('.');
         text
+    }
+
+    /// What retains the bytes, whether it is one object, and how many bytes.
+    fn subject(&self, suspect: &Suspect) -> (String, bool, u64) {
+        if suspect.copied_classes > 0 {
+            if let Who::Class { class, objects } = suspect.who {
+                let (class, objects) = (self.class(class), grouped(objects));
+                let classes = grouped(suspect.copied_classes);
+                let text = format!("{objects} {class} with the same {classes} classes");
+                return (text, false, suspect.bytes);
+            }
+        }
+        if let Some(elements) = suspect.held.elements {
+            let holders = suspect.held.holders.iter().rev().take(2);
+            let mut text = self.objects(&elements);
+            for holder in holders {
+                text.push_str(&format!(" in {}", self.objects(holder)));
+            }
+            return (text, false, elements.bytes);
+        }
+        match suspect.who {
+            Who::Object(object) => {
+                let point = suspect.accumulation.unwrap_or(object);
+                let bytes = suspect
+                    .accumulated_bytes
+                    .max(suspect.accumulation.map_or(suspect.bytes, |_| 0));
+                (self.part(suspect, point), true, bytes)
+            }
+            Who::Class { class, objects } => {
+                let text = format!("{} {}", grouped(objects), self.class(class));
+                (text, objects == 1, suspect.bytes)
+            }
+        }
+    }
+
+    /// An object; an array with the class of the object that has it.
+    fn part(&self, suspect: &Suspect, object: u32) -> String {
+        let text = self.object(object);
+        let is_array = self
+            .heap
+            .class_name(self.heap.class(object))
+            .ends_with("[]");
+        let before = suspect
+            .main_path()
+            .and_then(|path| path.steps.iter().rev().nth(1));
+        match before.filter(|before| is_array && self.heap.class_of_object(before.object).is_none())
+        {
+            Some(before) => {
+                let class = self.class(self.heap.class(before.object));
+                format!("{text} of a {class}")
+            }
+            None => text,
+        }
+    }
+
+    /// `60,000 shop.Basket`.
+    fn objects(&self, elements: &Elements) -> String {
+        format!(
+            "{} {}",
+            grouped(elements.objects),
+            self.class(elements.class)
+        )
+    }
+
+    /// The name of a class; that of a lambda without its number.
+    fn class(&self, class: u32) -> String {
+        let text = self.heap.class_name(class);
+        let end = text.find("$$Lambda").map(|at| at + "$$Lambda".len());
+        name(end.and_then(|end| text.get(..end)).unwrap_or(&text))
+    }
+
+    /// What it holds, if the subject does not say so.
+    fn contents(&self, suspect: &Suspect, is_one: bool) -> Option<String> {
+        let verb = if is_one { "it holds" } else { "they hold" };
+        if let Some(elements) = suspect.held.elements {
+            let of_loaders = suspect
+                .example
+                .as_ref()
+                .filter(|_| suspect.copied_classes > 0)?;
+            let (class, field) = of_loaders.static_field?;
+            let (objects, field, class) = (
+                self.objects(&elements),
+                self.field(field),
+                self.object(class),
+            );
+            return Some(format!(
+                "{verb} {objects} in the static field {field} of {class}"
+            ));
+        }
+        let what = match suspect.held.below.first() {
+            Some(most) => self.objects(most),
+            None => {
+                let most = suspect.holds.first().filter(|most| most.objects > 1)?;
+                format!("{} {}", grouped(most.objects), self.class(most.class))
+            }
+        };
+        Some(format!("{verb} {what}"))
     }
 
     /// See [`object`].
@@ -99,19 +232,31 @@ impl<'h, 'p> Words<'h, 'p> {
         object(self.heap, it)
     }
 
-    /// The frame of the application in the trace that allocated most of this class's bytes held by
-    /// the suspect.
-    fn allocated(&self, suspect: &Suspect, class: u32) -> Option<&StackFrame> {
-        let of_class = |(found, _, _): &&(u32, u32, u64)| *found == class;
-        let (_, trace, _) = suspect.traces.iter().find(of_class)?;
-        let mut frames = self.stacks.frames(*trace);
-        let is_plumbing = |frame: &&StackFrame| {
-            PLUMBING
-                .iter()
-                .any(|package| frame.class.starts_with(package))
-        };
-        let own = frames.clone().find(|frame| !is_plumbing(frame));
-        own.or_else(|| frames.next())
+    /// The line of the application that allocated most of the bytes below a suspect, if there are
+    /// enough samples, with its share.
+    fn allocated(&self, suspect: &Suspect) -> Option<String> {
+        let sites = &suspect.sites;
+        let mut lines: HashMap<String, (f64, u64)> = HashMap::new();
+        for site in &sites.sites {
+            let Some(frame) = own_frame(self.stacks.frames(site.trace)) else {
+                continue;
+            };
+            let line = lines.entry(frame::line(frame)).or_default();
+            *line = (line.0 + site.bytes, line.1 + site.sampled);
+        }
+        let most = lines.into_iter();
+        let (line, (bytes, sampled)) = most.max_by(|(a, (bytes, _)), (b, (other, _))| {
+            bytes.total_cmp(other).then_with(|| b.cmp(a))
+        })?;
+        let share = 100.0 * bytes / sites.known_bytes.max(1.0);
+        if share < SHARE_LEAST || (sites.is_sampled && sampled < SAMPLES_LEAST) {
+            return None;
+        }
+        let line = name(&line);
+        Some(match share < SHARE_ALL {
+            true => format!("{share:.0} % allocated at {line}"),
+            false => format!("allocated at {line}"),
+        })
     }
 
     /// Bytes of all reachable objects.
@@ -124,23 +269,176 @@ impl<'h, 'p> Words<'h, 'p> {
         &self.stacks
     }
 
+    /// What holds a suspect, in words: `held by …`.
+    fn held_by(&self, suspect: &Suspect) -> Option<String> {
+        let path = suspect.main_path()?;
+        let first = path.steps.first()?.object;
+        if is_thread(path) && path.steps.len() == 1 {
+            // The first method of a thread says most of what it is for.
+            let frame = own_frame(self.stack(first).rev())?;
+            return Some(format!("which run {}", name(&frame::line(frame))));
+        }
+        let threads = suspect.alike_roots;
+        let mut text = match is_thread(path) && threads > 1 {
+            true => {
+                let thread = self.holder(path)?;
+                let example = match thread.starts_with("thread \"\"") {
+                    true => String::new(),
+                    false => format!(" such as {}", thread.trim_start_matches("thread ")),
+                };
+                format!("held by {} threads{example}", grouped(threads))
+            }
+            false => format!("held by {}", self.holder(path)?),
+        };
+        if let Some((class, field)) = suspect.thread_local {
+            let (field, class) = (self.field(field), self.object(class));
+            text.push_str(&format!(" as the thread local {field} of {class}"));
+        } else if path.thread_local.is_some() {
+            text.push_str(" as a thread local");
+        }
+        text.push_str(&self.way(&suspect.way));
+        if suspect.keeps_its_key {
+            text.push_str(", where a value keeps its key");
+        }
+        Some(text)
+    }
+
+    /// ` through shop.Cache.entries (java.util.HashMap)`.
+    fn way(&self, way: &Way) -> String {
+        let mut text = String::new();
+        if let Some((class, field)) = way.owner {
+            text.push_str(&format!(
+                " through {}.{}",
+                self.class(class),
+                self.field(field)
+            ));
+        }
+        if let Some(collection) = way.collection {
+            text.push_str(&format!(" ({})", self.class(collection)));
+        }
+        text
+    }
+
     /// What holds the first object of a path, in words.
     pub(crate) fn holder(&self, path: &Path) -> Option<String> {
         let first = path.steps.first()?.object;
         if is_thread(path) {
             let thread = self.threads.get(&first).map_or("?", String::as_str);
-            return Some(format!("thread \"{}\"", name(thread)));
+            let mut text = format!("thread \"{}\"", name(thread));
+            if let Some(frame) = self.frame(first, path.frame) {
+                text.push_str(&format!(" in {}", name(&frame::line(frame))));
+            }
+            return Some(text);
         }
         // Of several static fields, the one nearest to the object says most.
         Some(match path.static_field {
             Some((class, field)) => {
-                let field = self.heap.directory().strings.text(field);
-                let field = name(&field.unwrap_or_default());
+                let field = self.field(field);
                 format!("the static field {field} of {}", self.object(class))
             }
             None => format!("a {}", root_name(path.root)),
         })
     }
+
+    fn field(&self, field: u64) -> String {
+        let field = self.heap.directory().strings.text(field);
+        name(&field.unwrap_or_default())
+    }
+
+    /// A thread of which a frame holds something on a path, too, and what it does.
+    pub(crate) fn also_held_by(&self, path: &Path) -> Option<String> {
+        let thread = frame_on(self.heap, &self.stacks, path).filter(|_| !is_thread(path))?;
+        let frame = own_frame(self.stack(thread).rev())?;
+        let thread = self.threads.get(&thread).map_or("?", String::as_str);
+        let (thread, line) = (name(thread), name(&frame::line(frame)));
+        Some(format!("thread \"{thread}\" in {line}"))
+    }
+
+    /// A path of a suspect, with the names of the threads on it.
+    pub(crate) fn path(&self, path: &Path) -> PathAnswer {
+        let name = |object: u32| self.threads.get(&object).map(String::as_str);
+        PathAnswer::of(self.heap, path).with_names(path, name)
+    }
+
+    /// The stack of the thread that a path is about.
+    pub(crate) fn stack_of(&self, path: &Path) -> impl Iterator<Item = &StackFrame> {
+        let is_about = is_thread(path) && path.steps.len() == 1;
+        let first = path.steps.first().map(|step| step.object);
+        let thread = first.filter(|_| is_about);
+        thread.into_iter().flat_map(|thread| self.stack(thread))
+    }
+
+    fn stack(&self, thread: u32) -> impl DoubleEndedIterator<Item = &StackFrame> + Clone {
+        let trace = self.heap.thread_trace(thread).unwrap_or_default();
+        self.stacks.frames(trace)
+    }
+
+    /// Another static field that holds the elements of a suspect.
+    pub(crate) fn also(&self, suspect: &Suspect) -> Option<String> {
+        let (class, field) = suspect.also?;
+        let (field, class) = (self.field(field), self.object(class));
+        Some(format!("the static field {field} of {class}"))
+    }
+
+    /// The frame of the application at which a thread's frame with this number runs.
+    fn frame(&self, thread: u32, number: Option<u32>) -> Option<&StackFrame> {
+        let number = usize::try_from(number?).ok()?;
+        own_frame(self.stack(thread).skip(number))
+    }
+}
+
+/// The classes whose threads work through what they hold.
+const WORKERS: [&str; 2] = ["java.lang.ref.Finalizer", "jdk.internal.ref.CleanerImpl"];
+
+/// The first thread of which a frame holds an object on a path, but not the path's first; or that
+/// works through what a finalizer or a cleaner on the path holds.
+fn frame_on(heap: &Heap<'_>, stacks: &Stacks, path: &Path) -> Option<u32> {
+    let is_on = |object: u32| {
+        let mut steps = path.steps.iter().skip(1);
+        let is_class = heap.class_of_object(object).is_some();
+        !is_class && steps.any(|step| step.object == object)
+    };
+    let worker = path.steps.iter().find_map(|step| {
+        let class = heap.class_name(heap.class(step.object));
+        WORKERS.into_iter().find(|worker| class == *worker)
+    });
+    let works = |thread: u32| {
+        let trace = heap.thread_trace(thread).unwrap_or_default();
+        worker.is_some_and(|worker| stacks.frames(trace).any(|frame| *frame.class == *worker))
+    };
+    let mut threads = heap.threads().map(|(_, thread)| thread);
+    threads.find(|thread| {
+        let mut locals = heap.locals(*thread).iter();
+        let holds = locals.any(|local| local.kind == RootKind::JavaFrame && is_on(local.object));
+        holds || works(*thread)
+    })
+}
+
+/// The objects on a path that are threads.
+fn threads_on<'a>(heap: &'a Heap<'_>, path: &'a Path) -> impl Iterator<Item = u32> + 'a {
+    let is_thread = |object: &u32| {
+        let class = heap.class_name(heap.class(*object));
+        class.starts_with("java.lang.") && class.ends_with("Thread")
+    };
+    path.steps.iter().map(|step| step.object).filter(is_thread)
+}
+
+/// The first frame of the application, else the first.
+fn own_frame<'f>(
+    mut frames: impl Iterator<Item = &'f StackFrame> + Clone,
+) -> Option<&'f StackFrame> {
+    let is_plumbing = |frame: &&StackFrame| {
+        PLUMBING
+            .iter()
+            .any(|package| frame.class.starts_with(package))
+    };
+    let own = frames.clone().find(|frame| !is_plumbing(frame));
+    own.or_else(|| frames.next())
+}
+
+/// Whether a part is worth a word: a tenth of the whole.
+fn is_much(part: u64, whole: u64) -> bool {
+    part > 0 && part >= whole / 10
 }
 
 /// `class app.Main` for a class object; for others the class and the id.

@@ -130,6 +130,19 @@ impl RootKind {
         self.row().1
     }
 
+    /// Whether such a root lasts only as long as a method runs, or as a monitor is in use.
+    pub const fn is_passing(self) -> bool {
+        matches!(
+            self,
+            Self::JniLocal
+                | Self::JavaFrame
+                | Self::NativeStack
+                | Self::ThreadBlock
+                | Self::MonitorUsed
+                | Self::JniMonitor
+        )
+    }
+
     /// What follows the object's id.
     pub const fn facts(self) -> RootFacts {
         self.row().2

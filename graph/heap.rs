@@ -225,6 +225,16 @@ impl<'p> Heap<'p> {
         (object != NONE).then_some(object)
     }
 
+    /// Of each class, whether it is the one of this name in a dump's form, or extends it.
+    pub(crate) fn extending(&self, name: &str) -> Vec<bool> {
+        let (table, strings) = (&self.directory.classes, &self.directory.strings);
+        let extends = |class: u32| {
+            let mut chain = table.chain(class as usize);
+            chain.any(|above| strings.is_class(above.name, name))
+        };
+        (0..self.classes()).map(extends).collect()
+    }
+
     /// The object's own size in bytes.
     pub fn shallow_bytes(&self, object: u32) -> u64 {
         let kind = self.kind(object);

@@ -9,12 +9,13 @@ use std::collections::BTreeMap;
 
 use foldhash::HashMap;
 
+use crate::class_facts::References;
 use crate::contents::Contents;
 use crate::error::GraphError;
 use crate::heap::Heap;
 use crate::native_fields::NativeFields;
-use crate::owner_search::OwnerSearch;
 use crate::owners::{Owner, Owners};
+use crate::search::Search;
 
 /// What a deflater takes outside of the heap, with 15 bits of window and memory level 8, as in the
 /// JDK (zconf.h: 2^17 + 2^17 bytes), and its state.
@@ -47,6 +48,11 @@ pub enum NativeKind {
 }
 
 impl NativeKind {
+    /// Whether it is a direct buffer, a mapped file or an arena.
+    pub fn is_buffer(self) -> bool {
+        !self.is_estimate() && self != Self::Handle
+    }
+
     /// Whether the sizes are estimates.
     pub fn is_estimate(self) -> bool {
         matches!(self, Self::Deflater | Self::Inflater)
@@ -98,13 +104,37 @@ impl NativeMemory {
     pub fn find(heap: &Heap<'_>) -> Result<Self, GraphError> {
         let finder = Finder::new(heap);
         let fields = finder.fields.clone();
-        let (blocks, cleanables) = finder.blocks()?;
-        let mut blocks = distinct(blocks);
+        Self::of_blocks(heap, &fields, distinct(finder.blocks()?))
+    }
+
+    /// The memory by owner if the buffers of one have more than `least` bytes; else nothing.
+    /// Errors: the file cannot be read.
+    pub(crate) fn largest(heap: &Heap<'_>, least: u64) -> Result<Vec<NativeGroup>, GraphError> {
+        let finder = Finder::new(heap);
+        let fields = finder.fields.clone();
+        let blocks = distinct(finder.blocks()?);
+        let buffers = blocks.iter().filter(|block| block.kind.is_buffer());
+        let bytes = buffers.fold(0_u64, |sum, it| sum.saturating_add(it.bytes));
+        if bytes <= least {
+            return Ok(Vec::new());
+        }
+        let mut groups = Self::of_blocks(heap, &fields, blocks)?.groups;
+        if groups.first().is_none_or(|first| first.bytes <= least) {
+            groups.clear();
+        }
+        Ok(groups)
+    }
+
+    fn of_blocks(
+        heap: &Heap<'_>,
+        fields: &NativeFields,
+        mut blocks: Vec<NativeBlock>,
+    ) -> Result<Self, GraphError> {
         let objects: Vec<u32> = blocks.iter().map(|block| block.object).collect();
         if objects.is_empty() {
             return Ok(Self::default());
         }
-        let search = OwnerSearch::until(heap, &objects, &cleanables);
+        let search = Search::until(heap, &objects, References::Strong);
         let mut owners = Owners::new(heap, &search);
         let is_image = |object: u32| fields.base(heap.class(object), &[IMAGE]).is_some();
         blocks.retain(|block| {
@@ -142,10 +172,7 @@ impl NativeMemory {
 
     /// Sum of the bytes of direct buffers, mapped files and arenas: what is no estimate.
     pub fn buffer_bytes(&self) -> u64 {
-        let buffers = self
-            .groups
-            .iter()
-            .filter(|group| !group.kind.is_estimate() && group.kind != NativeKind::Handle);
+        let buffers = self.groups.iter().filter(|group| group.kind.is_buffer());
         let bytes = buffers.map(|group| group.bytes);
         bytes.fold(0, u64::saturating_add)
     }
@@ -185,8 +212,6 @@ const RESOURCES: &str = "jdk.internal.foreign.MemorySessionImpl$ResourceList";
 const CLEANUP: &str = "jdk.internal.foreign.MemorySessionImpl$ResourceList$ResourceCleanup";
 const UNMAPPER: &str = "sun.nio.ch.FileChannelImpl$Unmapper";
 const JNA_MEMORY: &str = "com.sun.jna.Memory";
-/// An action of a cleaner, which all know that have one: no owner.
-const CLEANABLE: &str = "jdk.internal.ref.PhantomCleanable";
 const JNA_POINTER: &str = "com.sun.jna.Pointer";
 const BUFFER: &str = "java.nio.Buffer";
 /// The JDK's own reader of its classes, which the JVM maps as a file.
@@ -194,14 +219,7 @@ const IMAGE: &str = "jdk.internal.jimage.BasicImageReader";
 const MAPPED_BUFFER: &str = "java.nio.MappedByteBuffer";
 
 /// The classes whose objects are looked for, beside [`HANDLES`].
-const HOLDERS: [&str; 6] = [
-    DIRECT_BUFFER,
-    DEFLATER,
-    INFLATER,
-    SESSION,
-    JNA_MEMORY,
-    CLEANABLE,
-];
+const HOLDERS: [&str; 5] = [DIRECT_BUFFER, DEFLATER, INFLATER, SESSION, JNA_MEMORY];
 
 /// Further classes that are known by name.
 const PARTS: [&str; 7] = [
@@ -230,8 +248,7 @@ impl<'h, 'p> Finder<'h, 'p> {
         }
     }
 
-    /// The blocks, and the objects by which the JDK frees some of them.
-    fn blocks(mut self) -> Result<(Vec<NativeBlock>, Vec<u32>), GraphError> {
+    fn blocks(mut self) -> Result<Vec<NativeBlock>, GraphError> {
         let mut found = self.objects();
         if self.heap.input.is_packed() {
             let objects: u64 = found.values().map(|all| all.len() as u64).sum();
@@ -253,7 +270,7 @@ impl<'h, 'p> Finder<'h, 'p> {
             };
             self.blocks.extend(take(name).into_iter().map(handle));
         }
-        Ok((self.blocks, take(CLEANABLE)))
+        Ok(self.blocks)
     }
 
     /// The objects of the classes with these names, and of their subclasses.

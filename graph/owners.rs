@@ -10,7 +10,7 @@ use reader::RootKind;
 use crate::class_facts::NONE;
 use crate::error::GraphError;
 use crate::heap::Heap;
-use crate::owner_search::OwnerSearch;
+use crate::search::Search;
 use crate::step_links::Link;
 
 /// Most classes of an owner. What lies deeper counts for the object at this depth.
@@ -59,7 +59,7 @@ struct Node {
 /// The owners found so far.
 pub(crate) struct Owners<'s, 'h, 'p> {
     heap: &'h Heap<'p>,
-    search: &'s OwnerSearch,
+    search: &'s Search,
     nodes: Vec<Node>,
     known: HashMap<(u32, Step), u32>,
     /// The node of each object that was passed.
@@ -68,7 +68,7 @@ pub(crate) struct Owners<'s, 'h, 'p> {
 
 impl<'s, 'h, 'p> Owners<'s, 'h, 'p> {
     /// No owners yet; `search` has found the objects that will be asked for.
-    pub(crate) fn new(heap: &'h Heap<'p>, search: &'s OwnerSearch) -> Self {
+    pub(crate) fn new(heap: &'h Heap<'p>, search: &'s Search) -> Self {
         Self {
             heap,
             search,
@@ -173,7 +173,7 @@ impl<'s, 'h, 'p> Owners<'s, 'h, 'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Input, Options};
+    use crate::{Input, Options, References};
     use sample::Dump;
 
     const APP: u64 = 0x2000;
@@ -204,8 +204,7 @@ mod tests {
         .unwrap();
         let number = |id: u64| heap.object(id).unwrap();
         let targets = [0x5000, 0x5100, 0x5200, 0x5300, 0x5400].map(number);
-        // The only way to 0x5100.
-        let search = OwnerSearch::until(&heap, &targets, &[number(0x3100)]);
+        let search = Search::until(&heap, &targets, References::Strong);
         let mut owners = Owners::new(&heap, &search);
         let numbers = targets.map(|target| owners.of(target));
         let found: Vec<(String, Vec<String>)> = owners

@@ -1,21 +1,21 @@
-//! How an object is kept alive: the shortest path from a root.
-
-use std::mem::swap;
+//! How an object is kept alive: a short path from a root, through what lasts if there is such a
+//! path.
 
 use reader::RootKind;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::class_facts::{References, NONE};
 use crate::error::GraphError;
 use crate::heap::Heap;
+use crate::search::Search;
 use crate::step_links::{Link, Links};
 
 /// The most steps that are worth showing: a third of them from the root, the rest towards the
 /// target.
 pub const PATH_STEPS: usize = 36;
 
-/// The parent of a root in a search.
-const TOP: u32 = NONE - 1;
+/// The class of the entries in a thread's map of its thread local variables.
+const THREAD_LOCAL_ENTRY: &str = "java.lang.ThreadLocal$ThreadLocalMap$Entry";
 
 /// An object on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,11 @@ pub struct Path {
     pub static_field: Option<(u32, u64)>,
     /// Why the first object is a root.
     pub root: RootKind,
+    /// The frame of the thread at the start that holds the second object, 0 for the top; `None` if
+    /// no frame does, or the file does not say which.
+    pub frame: Option<u32>,
+    /// The thread local variable in whose value it leads, even if it is left out.
+    pub thread_local: Option<u32>,
     /// Whether it contains a reference that does not keep its target alive. Such a path is returned
     /// only if there is no other.
     pub is_weak: bool,
@@ -64,6 +69,8 @@ struct Outline {
     /// The class objects on it, nearest to the target first, and the object after each.
     classes: Vec<(u32, u32)>,
     root: RootKind,
+    frame: Option<u32>,
+    thread_local: Option<u32>,
     is_weak: bool,
 }
 
@@ -95,6 +102,8 @@ impl Outline {
             left_out,
             classes: classes.collect(),
             root: heap.root_kind(*objects.first()?)?,
+            frame: frame(heap, objects),
+            thread_local: thread_local(heap, objects),
             is_weak,
         })
     }
@@ -120,9 +129,27 @@ impl Outline {
             left_out: self.left_out,
             static_field: self.classes.iter().find_map(field),
             root: self.root,
+            frame: self.frame,
+            thread_local: self.thread_local,
             is_weak: self.is_weak,
         }
     }
+}
+
+/// The frame of the first object, a thread, that holds the second.
+fn frame(heap: &Heap<'_>, objects: &[u32]) -> Option<u32> {
+    let (thread, held) = (objects.first()?, objects.get(1)?);
+    let mut locals = heap.locals(*thread).iter();
+    locals.find_map(|local| local.frame.filter(|_| local.object == *held))
+}
+
+/// The key of the first entry of a thread's map on the way.
+fn thread_local(heap: &Heap<'_>, objects: &[u32]) -> Option<u32> {
+    let is_entry = |object: &&u32| heap.class_name(heap.class(**object)) == THREAD_LOCAL_ENTRY;
+    // A thread, its map, the map's table, an entry.
+    let entry = objects.iter().take(4).find(is_entry)?;
+    let (_, key) = heap.graph(References::All).implied(*entry);
+    key
 }
 
 impl LeftOut {
@@ -144,64 +171,11 @@ impl LeftOut {
     }
 }
 
-/// A breadth-first search from all roots, stopped when it has found its targets.
-#[derive(Debug)]
-pub(crate) struct Search {
-    parents: Vec<u32>,
-}
-
-impl Search {
-    /// Searches until all `targets` are found, or all objects are visited.
-    pub(crate) fn until(heap: &Heap<'_>, targets: &[u32], rule: References) -> Self {
-        let graph = heap.graph(rule);
-        let mut missing: FxHashSet<u32> = targets.iter().copied().collect();
-        let mut parents = vec![NONE; heap.objects() as usize];
-        let (mut wave, mut last): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
-        let mut reach = |object: u32, from: u32, wave: &mut Vec<u32>| {
-            if let Some(parent @ &mut NONE) = parents.get_mut(object as usize) {
-                *parent = from;
-                wave.push(object);
-                missing.remove(&object);
-            }
-            missing.is_empty()
-        };
-        let mut done = graph.roots().any(|root| reach(root, TOP, &mut wave));
-        while !done && !wave.is_empty() {
-            swap(&mut wave, &mut last);
-            wave.clear();
-            done = last.iter().any(|object| {
-                let (class, referent) = graph.implied(*object);
-                let stored = graph.edges.of(*object).iter().copied();
-                let mut all = stored.chain(class).chain(referent);
-                all.any(|target| reach(target, *object, &mut wave))
-            });
-        }
-        Self { parents }
-    }
-
-    /// An object and its predecessors up to the root; empty if it was not found.
-    pub(crate) fn climb(&self, object: u32) -> impl Iterator<Item = u32> + '_ {
-        let mut next = object;
-        std::iter::from_fn(move || {
-            let at = next;
-            let above = self.parents.get(at as usize).copied();
-            next = above.filter(|above| *above != NONE)?;
-            Some(at)
-        })
-    }
-
-    /// The objects on the path from a root to `object`; none if it was not found.
-    fn to(&self, object: u32) -> Vec<u32> {
-        let mut objects: Vec<u32> = self.climb(object).collect();
-        objects.reverse();
-        objects
-    }
-}
-
 impl Heap<'_> {
-    /// The shortest path from a root to each of these objects, using only references that keep
-    /// objects alive if possible; `None` for unreachable objects. Each path is shortened to `most`
-    /// steps.
+    /// A path from a root to each of these objects, using only references that keep objects alive
+    /// if possible; `None` for unreachable objects. Of all paths it is the shortest that no thread
+    /// is on, else the shortest through a field of a thread, else through a frame. Each path is
+    /// shortened to `most` steps.
     ///
     /// Errors: the file cannot be read.
     pub fn paths(&self, objects: &[u32], most: usize) -> Result<Vec<Option<Path>>, GraphError> {

@@ -83,6 +83,15 @@ impl Retained {
         }
     }
 
+    /// The objects that dominate an object, innermost first.
+    pub(crate) fn dominators(&self, object: u32) -> impl Iterator<Item = u32> + '_ {
+        let above = |at: &u32| match self.dominator(*at) {
+            Dominator::Object(above) => Some(above),
+            Dominator::Unreachable | Dominator::Roots => None,
+        };
+        std::iter::successors(above(&object), above)
+    }
+
     /// Number of objects that dominate each object, by number; 0 for unreachable objects and for
     /// those without a dominator.
     pub fn depths(&self) -> Vec<u32> {

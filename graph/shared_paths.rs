@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use crate::class_facts::NONE;
-use crate::paths::Search;
+use crate::search::Search;
 
 /// An object on paths.
 #[derive(Clone, Copy, Debug)]

@@ -153,13 +153,14 @@ fn is_set(bits: &[u64], object: u32) -> bool {
     word.is_some_and(|word| word & (1 << (object % 64)) != 0)
 }
 
-fn stratum(heap: &Heap<'_>, object: u32) -> Stratum {
+/// The stratum of an object.
+pub(crate) fn stratum(heap: &Heap<'_>, object: u32) -> Stratum {
     let bytes = heap.shallow_bytes(object);
     (heap.class(object).into(), u64::BITS - bytes.leading_zeros())
 }
 
 /// Sums of this size are exact in a float.
 #[allow(clippy::cast_precision_loss)]
-fn number(count: u64) -> f64 {
+pub(crate) fn number(count: u64) -> f64 {
     count as f64
 }

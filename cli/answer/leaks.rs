@@ -2,16 +2,16 @@
 
 use std::io::{self, Write};
 
-use graph::{GraphError, Heap, Leaks, Suspect, Who};
+use graph::{GraphError, Heap, Leaks, NativeSuspect, Suspect, Who};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::object::{described, id};
-use super::path::PathAnswer;
+use super::path::{PathAnswer, Step};
 use super::sizes_by::SizesBy;
 use crate::frame::Frame;
 use crate::heap_file::Loaded;
-use crate::number::{grouped, in_units, percent};
+use crate::number::{counted, grouped, in_units, percent};
 use crate::plain::{plain, shown};
 use crate::sentence::Words;
 use crate::table::{Side, Table};
@@ -19,20 +19,52 @@ use crate::table::{Side, Table};
 /// Number of stacks of the objects that a suspect holds.
 const STACKS: usize = 3;
 
+/// Number of frames of a thread.
+const FRAMES: usize = 8;
+
+/// Number of rows of elements in the text.
+const ROWS: usize = 5;
+
+/// Number of rows of classes in the text.
+const CLASSES: usize = 8;
+
+/// Number of classes of elements.
+const ELEMENTS: usize = 10;
+
 /// The answer. Its fields are those of the JSON, in their order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LeaksAnswer {
     /// Places of the dump that could not be read.
     damaged: u64,
+    /// Memory outside of the heap, if there is so much that it is a suspect.
+    native: Vec<NativeAnswer>,
     /// Which references count.
     references: String,
     /// What stands out, or that nothing does.
     sentence: String,
     sizes: SizesBy,
     suspects: Vec<SuspectAnswer>,
+    /// Bytes that only soft references keep.
+    soft: u64,
     threshold_percent: u64,
     /// Bytes of all reachable objects.
     total_bytes: u64,
+    /// Classes whose objects retain as much as a suspect, but in each program.
+    weights: Vec<Elements>,
+}
+
+/// Memory outside of the heap with one owner.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct NativeAnswer {
+    bytes: u64,
+    /// Class of the objects that have it.
+    class: String,
+    objects: u64,
+    /// The classes of the objects between the owner and them, outermost first, and how many of them
+    /// the heap has.
+    owners: Vec<(String, u64)>,
+    path: Option<PathAnswer>,
+    sentence: String,
 }
 
 /// A suspect.
@@ -41,7 +73,13 @@ struct SuspectAnswer {
     /// The object at which its memory spreads.
     accumulation: Option<Point>,
     allocated: Vec<Allocated>,
+    /// What else holds it: a static field, a frame of a thread.
+    also: Vec<String>,
     class: String,
+    /// One of the elements, and below it what mostly fills it.
+    contents: Vec<Step>,
+    /// What the program put into it: its own objects first met below the accumulation point.
+    elements: Vec<Elements>,
     /// The classes that the accumulation point holds, or the suspect if there is none.
     holds: Vec<Held>,
     /// `None` for a class.
@@ -51,6 +89,18 @@ struct SuspectAnswer {
     retained: u64,
     sentence: String,
     share: String,
+    /// The part of the retained bytes that is only softly reachable.
+    soft: u64,
+    /// The stack of the thread, if the suspect is threads.
+    stack: Vec<Frame>,
+}
+
+/// Objects that are no structure, the first below the accumulation point.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Elements {
+    class: String,
+    objects: u64,
+    retained: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,14 +134,29 @@ impl LeaksAnswer {
         let suspects = leaks.suspects.iter();
         Ok(Self {
             damaged: heap.damaged(),
+            native: leaks
+                .native
+                .iter()
+                .map(|native| NativeAnswer::of(heap, native, &words))
+                .collect(),
             references: loaded.rule.name().to_owned(),
             sentence: words.verdict(&leaks, threshold_percent),
             sizes: heap.sizes().into(),
             suspects: suspects
                 .map(|suspect| SuspectAnswer::of(heap, suspect, &words))
                 .collect(),
+            soft: leaks.soft_bytes,
             threshold_percent,
             total_bytes: leaks.total_bytes,
+            weights: leaks
+                .weights
+                .iter()
+                .map(|group| Elements {
+                    class: heap.class_name(group.class),
+                    objects: group.objects,
+                    retained: group.bytes,
+                })
+                .collect(),
         })
     }
 
@@ -103,16 +168,92 @@ impl LeaksAnswer {
     /// As text.
     pub(crate) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
         writeln!(to, "{}", plain(&self.sentence))?;
-        for (number, suspect) in self.suspects.iter().enumerate() {
+        if self.soft > self.total_bytes / 100 {
+            writeln!(to, "{} are only softly reachable.", in_units(self.soft))?;
+        }
+        // The first sentence is one of them.
+        let is_first = |sentence: &String| *sentence == self.sentence;
+        for native in self.native.iter().filter(|it| is_first(&it.sentence)) {
             writeln!(to)?;
-            if number > 0 {
+            native.print(to)?;
+        }
+        for suspect in &self.suspects {
+            writeln!(to)?;
+            if !is_first(&suspect.sentence) {
                 writeln!(to, "{}", plain(&suspect.sentence))?;
             }
             suspect.print(to)?;
         }
+        for native in self.native.iter().filter(|it| !is_first(&it.sentence)) {
+            writeln!(to, "\n{}", plain(&native.sentence))?;
+            native.print(to)?;
+        }
+        self.print_rest(to)?;
         let references = plain(&self.references);
         writeln!(to, "\nReferences: {references}; sizes by {}.", self.sizes)
     }
+}
+
+impl LeaksAnswer {
+    /// What is no suspect, but explains the heap.
+    fn print_rest(&self, to: &mut dyn Write) -> io::Result<()> {
+        for weight in &self.weights {
+            writeln!(
+                to,
+                "\n{} {} retain {} ({}): what each program has.",
+                grouped(weight.objects),
+                plain(&shown(&weight.class)),
+                in_units(weight.retained),
+                percent(weight.retained, self.total_bytes)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl NativeAnswer {
+    fn of(heap: &Heap<'_>, native: &NativeSuspect, words: &Words<'_, '_>) -> Self {
+        let group = &native.group;
+        let count = |class: u32| {
+            let all = (0..heap.objects()).filter(|object| heap.class(*object) == class);
+            all.count() as u64
+        };
+        let owners = native.way.classes.iter().take(ROWS);
+        let owners = owners.map(|class| (heap.class_name(*class), count(*class)));
+        Self {
+            bytes: group.bytes,
+            class: heap.class_name(group.class),
+            objects: group.objects,
+            owners: owners.collect(),
+            path: native.path.as_ref().map(|path| words.path(path)),
+            sentence: words.native(native),
+        }
+    }
+
+    fn print(&self, to: &mut dyn Write) -> io::Result<()> {
+        print_path(self.path.as_ref(), to)?;
+        writeln!(
+            to,
+            "  {} {} with {} outside of the heap",
+            grouped(self.objects),
+            plain(&shown(&self.class)),
+            counted(self.bytes, "byte")
+        )?;
+        for (class, objects) in &self.owners {
+            let class = plain(&shown(class));
+            writeln!(to, "  held by {} {class}", grouped(*objects))?;
+        }
+        Ok(())
+    }
+}
+
+fn print_path(path: Option<&PathAnswer>, to: &mut dyn Write) -> io::Result<()> {
+    let Some(path) = path else { return Ok(()) };
+    writeln!(to, "  path from a root ({}):", path.root())?;
+    for step in &path.objects {
+        writeln!(to, "    {}", step.line())?;
+    }
+    Ok(())
 }
 
 impl SuspectAnswer {
@@ -121,7 +262,15 @@ impl SuspectAnswer {
             Who::Object(object) => (Some(object), described(heap, object), 1),
             Who::Class { class, objects } => (None, heap.class_name(class), objects),
         };
-        let traces = suspect.traces.iter().take(STACKS);
+        let sites = suspect.sites.sites.iter().take(STACKS);
+        let elements = suspect.held.below.iter().take(ELEMENTS).map(|it| Elements {
+            class: heap.class_name(it.class),
+            objects: it.objects,
+            retained: it.bytes,
+        });
+        let main = suspect.main_path();
+        let frame = main.and_then(|path| words.also_held_by(path));
+        let also = words.also(suspect).into_iter().chain(frame);
         let holds = suspect.holds.iter().map(|group| Held {
             bytes: group.bytes,
             class: heap.class_name(group.class),
@@ -133,32 +282,46 @@ impl SuspectAnswer {
                 id: id(heap, point),
                 retained: suspect.accumulated_bytes,
             }),
-            allocated: traces
-                .map(|(class, trace, objects)| Allocated {
-                    class: heap.class_name(*class),
-                    frames: words.stacks().frames(*trace).map(Frame::of).collect(),
-                    objects: *objects,
+            allocated: sites
+                .map(|site| Allocated {
+                    class: heap.class_name(site.class),
+                    frames: words.stacks().frames(site.trace).map(Frame::of).collect(),
+                    objects: site.sampled,
                 })
                 .collect(),
+            also: also.collect(),
             class,
+            contents: suspect
+                .contents
+                .iter()
+                .map(|step| Step::of(heap, step))
+                .collect(),
+            elements: elements.collect(),
             holds: holds.collect(),
             id: object.map(|object| id(heap, object)),
             objects,
-            path: suspect.path.as_ref().map(|path| PathAnswer::of(heap, path)),
+            path: main.map(|path| words.path(path)),
             retained: suspect.bytes,
             sentence: words.suspect(suspect),
             share: percent(suspect.bytes, words.total_bytes()),
+            soft: suspect.soft_bytes,
+            stack: main.map_or_else(Vec::new, |path| {
+                words.stack_of(path).take(FRAMES).map(Frame::of).collect()
+            }),
         }
     }
 
     fn print(&self, to: &mut dyn Write) -> io::Result<()> {
-        if let Some(path) = &self.path {
-            writeln!(to, "  path from a root ({}):", path.root())?;
-            for step in &path.objects {
-                writeln!(to, "    {}", step.line())?;
-            }
+        print_path(self.path.as_ref(), to)?;
+        for frame in &self.stack {
+            writeln!(to, "      at {}", plain(&frame.line()))?;
         }
+        for also in &self.also {
+            writeln!(to, "  also held by {}", plain(also))?;
+        }
+        self.print_elements(to)?;
         self.print_holds(to)?;
+        self.print_contents(to)?;
         for allocated in &self.allocated {
             writeln!(
                 to,
@@ -168,6 +331,37 @@ impl SuspectAnswer {
             )?;
             for frame in &allocated.frames {
                 writeln!(to, "    at {}", plain(&frame.line()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the program put into it.
+    fn print_elements(&self, to: &mut dyn Write) -> io::Result<()> {
+        if self.elements.is_empty() {
+            return Ok(());
+        }
+        writeln!(to, "  keeps, by retained size:")?;
+        let mut table = Table::new([
+            ("    objects", Side::Right),
+            ("retained", Side::Right),
+            ("of class", Side::Left),
+        ]);
+        for elements in self.elements.iter().take(ROWS) {
+            table.row([
+                grouped(elements.objects).into(),
+                grouped(elements.retained).into(),
+                elements.class.clone().into(),
+            ]);
+        }
+        table.print(to)
+    }
+
+    fn print_contents(&self, to: &mut dyn Write) -> io::Result<()> {
+        if self.contents.len() > 1 {
+            writeln!(to, "  one of them:")?;
+            for step in &self.contents {
+                writeln!(to, "    {}", step.line())?;
             }
         }
         Ok(())
@@ -188,7 +382,7 @@ impl SuspectAnswer {
             ("bytes", Side::Right),
             ("of class", Side::Left),
         ]);
-        for held in &self.holds {
+        for held in self.holds.iter().take(CLASSES) {
             table.row([
                 grouped(held.objects).into(),
                 grouped(held.bytes).into(),

@@ -40,16 +40,35 @@ pub(crate) enum Step {
         id: String,
         /// How the object before refers to it; `None` for the first.
         link: Option<String>,
+        /// The name of a thread, if it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
     },
 }
 
 impl PathAnswer {
-    pub(super) fn of(heap: &Heap<'_>, path: &Path) -> Self {
+    pub(crate) fn of(heap: &Heap<'_>, path: &Path) -> Self {
         Self {
             objects: steps(heap, path).collect(),
             root: path.root.name().to_owned(),
             weak: path.is_weak,
         }
+    }
+
+    /// Adds the names of threads, by the objects' numbers.
+    pub(crate) fn with_names<'n>(
+        mut self,
+        path: &Path,
+        name_of: impl Fn(u32) -> Option<&'n str>,
+    ) -> Self {
+        let shown = self.objects.iter_mut().filter_map(|step| match step {
+            Step::Object { name, .. } => Some(name),
+            Step::Gap { .. } => None,
+        });
+        for (name, step) in shown.zip(&path.steps) {
+            *name = name_of(step.object).map(str::to_owned);
+        }
+        self
     }
 
     /// The kind of the root in words, and whether the path is weak.
@@ -74,16 +93,20 @@ pub(crate) fn steps<'a>(
             left_out: middle.objects,
             of_class: middle.of_class,
         });
-        let object = Step::Object {
-            class: described(heap, step.object),
-            id: id(heap, step.object),
-            link: step.link.map(|link| heap.link_text(link)),
-        };
-        middle.into_iter().chain([object])
+        middle.into_iter().chain([Step::of(heap, step)])
     })
 }
 
 impl Step {
+    pub(super) fn of(heap: &Heap<'_>, step: &graph::Step) -> Self {
+        Self::Object {
+            class: described(heap, step.object),
+            id: id(heap, step.object),
+            link: step.link.map(|link| heap.link_text(link)),
+            name: None,
+        }
+    }
+
     /// A line of text: `.table  java.util.HashMap$Node[] 0x7f`, or
     /// `... 9,999,964 more objects, 9,999,964 of them app.Entry`.
     pub(crate) fn line(&self) -> String {
@@ -98,13 +121,23 @@ impl Step {
                 grouped(*of_class),
                 plain(&shown(class))
             ),
-            Self::Object { class, id, link } => {
+            Self::Object {
+                class,
+                id,
+                link,
+                name,
+            } => {
                 let by = link
                     .as_ref()
                     .map_or(String::new(), |link| format!("{}  ", plain(link)));
                 match class.starts_with(CLASS) && class != UNKNOWN_CLASS {
                     true => format!("{by}{}", plain(&shown(class))),
-                    false => format!("{by}{} {}", plain(&shown(class)), plain(id)),
+                    false => {
+                        let name = name.as_ref();
+                        let name =
+                            name.map_or(String::new(), |name| format!(" \"{}\"", plain(name)));
+                        format!("{by}{} {}{name}", plain(&shown(class)), plain(id))
+                    }
                 }
             }
         }
@@ -140,6 +173,7 @@ mod tests {
             class: class.to_owned(),
             id: "0x7f".to_owned(),
             link: link.map(str::to_owned),
+            name: None,
         };
         for (step, expected) in [
             (object("app.Main[]", None), "app.Main[] 0x7f"),

@@ -53,10 +53,10 @@ fn in_words(heap: &Heap<'_>, suspect: &Suspect, words: &Words<'_, '_>, space: &m
         holds.push(json!([class, group.objects, group.bytes]));
     }
     let mut traces = Vec::new();
-    for (class, trace, objects) in suspect.traces.iter().take(TRACES_MAX) {
-        let class = space.name(&heap.class_name(*class));
-        let frames = stacks::frames(words.stacks(), *trace, space);
-        traces.push(json!([class, objects, frames]));
+    for site in suspect.sites.sites.iter().take(TRACES_MAX) {
+        let class = space.name(&heap.class_name(site.class));
+        let frames = stacks::frames(words.stacks(), site.trace, space);
+        traces.push(json!([class, site.sampled, frames]));
     }
     let who = match suspect.who {
         Who::Object(object) => words.object(object),
@@ -74,7 +74,7 @@ fn in_words(heap: &Heap<'_>, suspect: &Suspect, words: &Words<'_, '_>, space: &m
         "bytes": suspect.bytes,
         "id": object.map(id),
         "point": suspect.accumulation.map(id),
-        "path": suspect.path.as_ref().map(|path| path_in_json(heap, path, words, space)),
+        "path": suspect.main_path().map(|path| path_in_json(heap, path, words, space)),
         "holds": holds,
         "traces": traces,
     })

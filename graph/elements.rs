@@ -1,0 +1,266 @@
+//! What a suspect holds, as the developer knows it: the objects that the program put into
+//! collections, not the nodes and arrays between them.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::accumulation::is_less;
+use crate::heap::Heap;
+use crate::retained::Retained;
+use crate::structure::{Part, Structure};
+
+/// A class of the program comes before one of the JDK if it has at least this share of its bytes.
+const OWN: (u64, u64) = (1, 4);
+
+/// Elements must have at least this share of what holds them.
+const MOST: (u64, u64) = (1, 2);
+
+/// Fewer objects than these may be holders of many elements rather than elements.
+const HOLDERS_MAX: u64 = 1_000;
+
+/// Elements are at least this many times as many as their holders.
+const MANY: u64 = 8;
+
+/// Holders within holders that are passed on the way to the elements.
+const LEVELS_MAX: usize = 8;
+
+/// Objects of one class below a suspect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elements {
+    /// Their class.
+    pub class: u32,
+    /// Number of objects.
+    pub objects: u64,
+    /// Sum of the bytes that they retain.
+    pub bytes: u64,
+    /// The one of them that retains most.
+    pub example: u32,
+}
+
+/// What a suspect holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// The objects that a developer would name; `None` if it is one object, or nothing stands out.
+    pub elements: Option<Elements>,
+    /// The few objects of the program that hold the elements, outermost first.
+    pub holders: Vec<Elements>,
+    /// The first objects below that are no structure, by class, most retained bytes first.
+    pub below: Vec<Elements>,
+}
+
+/// A search below some objects.
+struct Search<'a, 'p> {
+    heap: &'a Heap<'p>,
+    retained: &'a Retained,
+    structure: &'a Structure,
+}
+
+impl Held {
+    /// What these objects hold, which retain `bytes` together.
+    pub(crate) fn of(
+        heap: &Heap<'_>,
+        retained: &Retained,
+        structure: &Structure,
+        holders: &[u32],
+        bytes: u64,
+    ) -> Self {
+        let search = Search {
+            heap,
+            retained,
+            structure,
+        };
+        let below = search.below(holders, &FxHashSet::default());
+        let mut held = Self {
+            elements: search.named(&below, bytes),
+            holders: Vec::new(),
+            below,
+        };
+        search.descend(&mut held, holders);
+        held.elements = held.elements.filter(|it| it.objects > 1);
+        if let ([head], Some(nodes)) = (holders, &mut held.elements) {
+            if heap.class(*head) == nodes.class {
+                // Nothing holds the chain but its first node.
+                (nodes.objects, nodes.bytes, nodes.example) = (nodes.objects + 1, bytes, *head);
+            }
+        }
+        held.count_nodes();
+        held
+    }
+
+    /// Lets the row of the elements' class have their number: of a chain it has only its head.
+    fn count_nodes(&mut self) {
+        if let Some(elements) = self.elements {
+            let of_class = |row: &&mut Elements| row.class == elements.class;
+            if let Some(row) = self.below.iter_mut().find(of_class) {
+                *row = elements;
+            }
+        }
+    }
+
+    /// What these objects of a class hold: they are elements themselves unless they are structure.
+    pub(crate) fn of_group(
+        heap: &Heap<'_>,
+        retained: &Retained,
+        structure: &Structure,
+        class: u32,
+        objects: &[u32],
+    ) -> Self {
+        let bytes = objects.iter().map(|object| retained.bytes(*object));
+        let bytes = bytes.fold(0, u64::saturating_add);
+        if structure.part(class) == Part::Structure {
+            return Self::of(heap, retained, structure, objects, bytes);
+        }
+        let search = Search {
+            heap,
+            retained,
+            structure,
+        };
+        let elements = objects.first().map(|first| Elements {
+            class,
+            objects: objects.len() as u64,
+            bytes,
+            example: *first,
+        });
+        let mut held = Self {
+            elements,
+            holders: Vec::new(),
+            below: elements.into_iter().collect(),
+        };
+        search.descend(&mut held, objects);
+        held.count_nodes();
+        held
+    }
+}
+
+impl Search<'_, '_> {
+    /// The first objects below these that are no structure, by class. Objects of the classes in
+    /// `passed` are walked through, but count.
+    fn below(&self, from: &[u32], passed: &FxHashSet<u32>) -> Vec<Elements> {
+        let mut found: FxHashMap<u32, Elements> = FxHashMap::default();
+        let mut open: Vec<u32> = Vec::new();
+        let below = |object: u32| self.retained.each_dominated(object);
+        open.extend(from.iter().flat_map(|object| below(*object)));
+        while let Some(object) = open.pop() {
+            let class = self.heap.class(object);
+            let is_passed = passed.contains(&class);
+            if is_passed || self.structure.part(class) == Part::Structure {
+                open.extend(below(object));
+            }
+            let is_content = self.structure.part(class) != Part::Structure;
+            if is_passed || is_content || self.structure.is_lambda(class) {
+                let bytes = match is_passed {
+                    true => self.heap.shallow_bytes(object),
+                    false => self.retained.bytes(object),
+                };
+                let all = found.entry(class).or_insert(Elements {
+                    class,
+                    objects: 0,
+                    bytes: 0,
+                    example: object,
+                });
+                all.objects += 1;
+                all.bytes = all.bytes.saturating_add(bytes);
+                if self.retained.bytes(object) > self.retained.bytes(all.example) {
+                    all.example = object;
+                }
+            }
+        }
+        let mut all = by_name(self.heap, found.into_values());
+        all.sort_by_key(|it| (std::cmp::Reverse(it.bytes), it.class));
+        all
+    }
+
+    /// The class that stands for the whole: the largest of the program if it has its share, else
+    /// the largest.
+    fn named(&self, below: &[Elements], bytes: u64) -> Option<Elements> {
+        let largest = below.first().copied()?;
+        let is_own = |it: &&Elements| self.structure.part(it.class) == Part::Own;
+        let own = below.iter().find(is_own).copied();
+        let own = own.filter(|own| !is_less(own.bytes, OWN, largest.bytes));
+        let named = own.unwrap_or(largest);
+        (!is_less(named.bytes, OWN, bytes)).then_some(named)
+    }
+
+    /// Passes holders: few objects below which there are many more that have most of their bytes.
+    fn descend(&self, held: &mut Held, from: &[u32]) {
+        let mut passed: FxHashSet<u32> = FxHashSet::default();
+        for _ in 0..LEVELS_MAX {
+            let may_hold = |it: &Elements| it.objects <= HOLDERS_MAX && self.is_own(it);
+            let Some(holder) = held.elements.filter(may_hold) else {
+                return;
+            };
+            passed.insert(holder.class);
+            let (inside, outside): (Vec<Elements>, Vec<Elements>) = self
+                .below(from, &passed)
+                .into_iter()
+                .partition(|it| passed.contains(&it.class));
+            // What belongs to a run of nodes counts as its nodes.
+            let is_run = |it: &&Elements| it.objects >= holder.objects.saturating_mul(MANY);
+            let nodes = inside.iter().filter(is_run).max_by_key(|it| it.objects);
+            if let Some(next) = self.next(holder, nodes, &outside) {
+                held.holders.push(nodes.copied().unwrap_or(holder));
+                (held.elements, held.below) = (Some(next), outside);
+                continue;
+            }
+            let bytes = holder.bytes;
+            let nodes = nodes
+                .copied()
+                .or_else(|| self.alternating(from, &mut passed, &outside));
+            if let Some(nodes) = nodes {
+                held.elements = Some(Elements { bytes, ..nodes });
+            }
+            return;
+        }
+    }
+
+    fn is_own(&self, it: &Elements) -> bool {
+        self.structure.part(it.class) == Part::Own
+    }
+
+    /// The many objects below a holder or its nodes that have most of its bytes.
+    fn next(
+        &self,
+        holder: Elements,
+        nodes: Option<&Elements>,
+        below: &[Elements],
+    ) -> Option<Elements> {
+        let many = match nodes {
+            Some(nodes) => nodes.objects / 2,
+            None => holder.objects.saturating_mul(MANY),
+        };
+        let next = self.named(below, holder.bytes)?;
+        let has_most = !is_less(next.bytes, MOST, holder.bytes);
+        let is_named = self.is_own(&next) || nodes.is_none();
+        (has_most && is_named && next.objects >= many).then_some(next)
+    }
+
+    /// The nodes of a chain in which objects of two classes alternate.
+    fn alternating(
+        &self,
+        from: &[u32],
+        passed: &mut FxHashSet<u32>,
+        below: &[Elements],
+    ) -> Option<Elements> {
+        let other = below.first().filter(|it| self.is_own(it))?;
+        passed.insert(other.class);
+        let below = self.below(from, passed);
+        let of_chain = below.into_iter().filter(|it| passed.contains(&it.class));
+        let longest = of_chain.max_by_key(|it| it.objects)?;
+        (longest.objects >= MANY).then_some(longest)
+    }
+}
+
+/// Classes of one name, of several loaders, as one.
+fn by_name(heap: &Heap<'_>, all: impl Iterator<Item = Elements>) -> Vec<Elements> {
+    let mut names: FxHashMap<String, Elements> = FxHashMap::default();
+    for one in all {
+        let merged = names.entry(heap.class_name(one.class)).or_insert(Elements {
+            objects: 0,
+            bytes: 0,
+            ..one
+        });
+        merged.objects += one.objects;
+        merged.bytes = merged.bytes.saturating_add(one.bytes);
+        merged.class = merged.class.min(one.class);
+    }
+    names.into_values().collect()
+}

@@ -1,0 +1,318 @@
+//! Finds suspects: single objects, and objects of one class together.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::accumulation::{accumulation_point, is_less, BIG_DROP};
+use crate::class_facts::References;
+use crate::common_path::Common;
+use crate::elements::Held;
+use crate::heap::Heap;
+use crate::held_sites::HeldSites;
+use crate::loader_copies::LoaderCopies;
+use crate::retained::Retained;
+use crate::search::Search;
+use crate::softly::SoftlyHeld;
+use crate::structure::Structure;
+use crate::suspect::{Group, Suspect, Who};
+use crate::way::Way;
+
+/// A thread or loader that retains less than a tenth of what the largest one does has no part in
+/// what they retain together.
+const SMALL: (u64, u64) = (1, 10);
+
+/// Most objects of a class whose paths are compared.
+const PATHS_MAX: usize = 10_000;
+
+/// Most classes listed for the objects that a suspect holds.
+pub(crate) const GROUPS_MAX: usize = 10;
+
+/// What suspects are found from.
+pub(crate) struct Finder<'a, 'p> {
+    pub(crate) heap: &'a Heap<'p>,
+    pub(crate) retained: &'a Retained,
+    pub(crate) structure: Structure,
+    pub(crate) soft: SoftlyHeld,
+    /// A single object that retains more is a suspect of its own.
+    pub(crate) least: u64,
+}
+
+/// Objects of one class without a dominator.
+pub(crate) struct Objects {
+    pub(crate) class: u32,
+    objects: Vec<u32>,
+    bytes: u64,
+    /// Whether it has those objects, too, that retain enough to be suspects of their own.
+    is_whole: bool,
+}
+
+impl Objects {
+    pub(crate) fn group(&self) -> Group {
+        Group {
+            class: self.class,
+            objects: self.objects.len() as u64,
+            bytes: self.bytes,
+        }
+    }
+
+    /// Some of them, evenly spread.
+    fn some(&self) -> Vec<u32> {
+        let every = self.objects.len().div_ceil(PATHS_MAX).max(1);
+        self.objects.iter().copied().step_by(every).collect()
+    }
+}
+
+impl Finder<'_, '_> {
+    pub(crate) fn object(&self, object: u32) -> Suspect {
+        let (heap, retained) = (self.heap, self.retained);
+        let point = accumulation_point(heap, retained, object);
+        let bytes = retained.bytes(point);
+        let suspect = Suspect {
+            who: Who::Object(object),
+            bytes: retained.bytes(object),
+            soft_bytes: self.soft.below(|top| top == object),
+            typical: Some(object),
+            inside: None,
+            accumulation: Some(point),
+            accumulated_bytes: bytes,
+            path: None,
+            example: None,
+            way: Way::default(),
+            also: None,
+            keeps_its_key: false,
+            contents: Vec::new(),
+            thread_local: None,
+            copied_classes: 0,
+            alike_roots: 0,
+            held: Held::of(heap, retained, &self.structure, &[point], bytes),
+            holds: Vec::new(),
+            sites: HeldSites::default(),
+        };
+        self.with_contents(suspect, || retained.subtree(point))
+    }
+
+    /// The single objects, and the groups by class, that retain enough. Threads and loaders are
+    /// groups unless one of them has most of the bytes.
+    pub(crate) fn candidates(&self, copies: &[LoaderCopies]) -> (Vec<u32>, Vec<Objects>) {
+        let (heap, retained) = (self.heap, self.retained);
+        let mut top = retained.top();
+        top.retain(|object| !copies.iter().any(|copies| copies.keep(*object)));
+        let many = top.partition_point(|object| retained.bytes(*object) > self.least);
+        let (large, rest) = top.split_at(many);
+        let is_one_of_many = |object: &u32| self.structure.is_one_of_many(heap.class(*object));
+        let (pooled, mut single): (Vec<u32>, Vec<u32>) =
+            large.iter().partition(|object| is_one_of_many(object));
+        let classes: FxHashSet<u32> = pooled.iter().map(|object| heap.class(*object)).collect();
+        let in_pools = top
+            .iter()
+            .filter(|object| classes.contains(&heap.class(**object)));
+        let mut whole = by_class(heap, retained, in_pools);
+        whole.retain_mut(|group| {
+            self.leave_small(group);
+            let largest = group.objects.first().copied();
+            let largest = largest.map_or(0, |object| retained.bytes(object));
+            group.is_whole = is_less(largest, BIG_DROP, group.bytes);
+            group.is_whole
+        });
+        let is_whole = |object: &u32| {
+            let class = heap.class(*object);
+            whole.iter().any(|group| group.class == class)
+        };
+        single.extend(pooled.iter().filter(|object| !is_whole(object)));
+        let rest = rest.iter().filter(|object| !is_whole(object));
+        let mut groups = by_class(heap, retained, rest);
+        for group in &mut groups {
+            self.leave_small(group);
+        }
+        groups.extend(whole);
+        groups.retain(|group| group.bytes > self.least);
+        (single, groups)
+    }
+
+    /// Whether an object retains hardly more than the loaders that it holds.
+    pub(crate) fn only_holds(&self, object: u32, copies: &LoaderCopies) -> bool {
+        let more = self.retained.bytes(object).checked_sub(copies.bytes);
+        let first = copies.members.first();
+        let mut above = first
+            .into_iter()
+            .flat_map(|it| self.retained.dominators(*it));
+        more.is_some_and(|more| more <= self.least) && above.any(|at| at == object)
+    }
+
+    /// Leaves only those threads and loaders in a group that have a part in what they retain.
+    fn leave_small(&self, group: &mut Objects) {
+        if self.structure.is_one_of_many(group.class) {
+            let bytes = |object: &u32| self.retained.bytes(*object);
+            let largest = group.objects.first().map_or(0, bytes);
+            group
+                .objects
+                .retain(|object| !is_less(bytes(object), SMALL, largest));
+            group.bytes = group.objects.iter().map(bytes).sum();
+        }
+    }
+
+    pub(crate) fn groups(&self, groups: &[Objects], copies: &[LoaderCopies]) -> Vec<Suspect> {
+        let some: Vec<Vec<u32>> = groups.iter().map(Objects::some).collect();
+        let loaders = copies
+            .iter()
+            .flat_map(|copies| copies.loaders.iter().copied());
+        let wanted: Vec<u32> = some.iter().flatten().copied().chain(loaders).collect();
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        // One search serves all groups.
+        let search = Search::until(self.heap, &wanted, References::Strong);
+        let all = groups.iter().zip(&some);
+        let all = all.map(|(group, some)| self.group(group, some, &search));
+        let copies = copies.iter().map(|copies| self.copies(copies, &search));
+        all.chain(copies).collect()
+    }
+
+    fn copies(&self, copies: &LoaderCopies, search: &Search) -> Suspect {
+        let (heap, retained) = (self.heap, self.retained);
+        let common = Common::of(heap, retained, search, &copies.loaders);
+        let members = &copies.members;
+        let first = copies.loaders.first().copied().unwrap_or(0);
+        let suspect = Suspect {
+            who: Who::Class {
+                class: heap.class(first),
+                objects: copies.loaders.len() as u64,
+            },
+            bytes: copies.bytes,
+            soft_bytes: 0,
+            typical: common.example,
+            inside: None,
+            accumulation: None,
+            accumulated_bytes: 0,
+            path: None,
+            example: None,
+            way: Way::default(),
+            also: None,
+            keeps_its_key: false,
+            contents: Vec::new(),
+            thread_local: None,
+            copied_classes: copies.classes,
+            alike_roots: common.alike_roots,
+            held: Held::of(heap, retained, &self.structure, members, copies.bytes),
+            holds: Vec::new(),
+            sites: HeldSites::default(),
+        };
+        self.with_contents(suspect, || {
+            members.iter().flat_map(|object| retained.subtree(*object))
+        })
+    }
+
+    fn group(&self, group: &Objects, some: &[u32], search: &Search) -> Suspect {
+        let (heap, retained, objects) = (self.heap, self.retained, &group.objects);
+        let common = Common::of(heap, retained, search, some);
+        let mut held = Held::of_group(heap, retained, &self.structure, group.class, objects);
+        if let (Some(elements), Some(example)) = (&mut held.elements, common.example) {
+            if elements.class == group.class {
+                elements.example = example;
+            }
+        }
+        let inside = objects.first();
+        let inside = inside.map(|object| accumulation_point(heap, retained, *object));
+        let suspect = Suspect {
+            who: Who::Class {
+                class: group.class,
+                objects: objects.len() as u64,
+            },
+            bytes: group.bytes,
+            soft_bytes: self.soft.below(|top| {
+                let is_small = retained.bytes(top) <= self.least;
+                heap.class(top) == group.class && (group.is_whole || is_small)
+            }),
+            typical: common.example,
+            inside: inside.filter(|_| self.structure.is_one_of_many(group.class)),
+            accumulation: common.object,
+            accumulated_bytes: common.object.map_or(0, |object| retained.bytes(object)),
+            path: None,
+            example: None,
+            way: Way::default(),
+            also: None,
+            keeps_its_key: false,
+            contents: Vec::new(),
+            thread_local: None,
+            copied_classes: 0,
+            alike_roots: common.alike_roots,
+            held,
+            holds: Vec::new(),
+            sites: HeldSites::default(),
+        };
+        self.with_contents(suspect, || {
+            objects.iter().flat_map(|object| retained.subtree(*object))
+        })
+    }
+
+    /// Counts the objects that the suspect holds.
+    fn with_contents<I: Iterator<Item = u32>>(
+        &self,
+        mut suspect: Suspect,
+        held: impl Fn() -> I,
+    ) -> Suspect {
+        let heap = self.heap;
+        let mut counts = vec![(0_u64, 0_u64); heap.classes() as usize];
+        for object in held() {
+            if let Some(count) = counts.get_mut(heap.class(object) as usize) {
+                *count = (count.0 + 1, count.1 + heap.shallow_bytes(object));
+            }
+        }
+        let groups = (0..).zip(counts).filter(|(_, (objects, _))| *objects > 0);
+        let groups = groups.map(|(class, (objects, bytes))| Group {
+            class,
+            objects,
+            bytes,
+        });
+        suspect.holds = by_name(heap, groups);
+        suspect
+            .holds
+            .sort_by_key(|group| (std::cmp::Reverse(group.bytes), group.class));
+        suspect.holds.truncate(GROUPS_MAX);
+        if !heap.traced().is_empty() {
+            suspect.sites = HeldSites::of(heap, held());
+        }
+        suspect
+    }
+}
+
+fn by_class<'a>(
+    heap: &Heap<'_>,
+    retained: &Retained,
+    objects: impl Iterator<Item = &'a u32>,
+) -> Vec<Objects> {
+    let mut classes: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    for object in objects {
+        classes
+            .entry(heap.class(*object))
+            .or_default()
+            .push(*object);
+    }
+    let group = |(class, objects): (u32, Vec<u32>)| {
+        let bytes = objects.iter().map(|object| retained.bytes(*object));
+        Objects {
+            class,
+            bytes: bytes.fold(0, u64::saturating_add),
+            objects,
+            is_whole: false,
+        }
+    };
+    let mut all: Vec<Objects> = classes.into_iter().map(group).collect();
+    all.sort_unstable_by_key(|group| group.class);
+    all
+}
+
+/// Classes of one name, of several loaders, as one.
+fn by_name(heap: &Heap<'_>, all: impl Iterator<Item = Group>) -> Vec<Group> {
+    let mut names: FxHashMap<String, Group> = FxHashMap::default();
+    for one in all {
+        let none = Group {
+            objects: 0,
+            bytes: 0,
+            ..one
+        };
+        let merged = names.entry(heap.class_name(one.class)).or_insert(none);
+        merged.objects += one.objects;
+        merged.bytes = merged.bytes.saturating_add(one.bytes);
+    }
+    names.into_values().collect()
+}

@@ -1,0 +1,224 @@
+//! What a class is to a developer: something of the program, a value, or structure between them.
+//!
+//! A developer knows the objects of the program and puts them into collections. Arrays are
+//! structure by their form. Whether an instance is structure is a question of its class's package:
+//! the shape of a map's node and that of a program's object that has one field are the same.
+
+use crate::heap::Heap;
+
+/// What a class is to a developer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// A class of the program.
+    Own,
+    /// A collection, its nodes and arrays, a reference object, a thread, a loader, a class.
+    Structure,
+    /// A string, a number, an array of primitive values, and what else of the JDK has a content.
+    Value,
+}
+
+/// Packages of the JDK.
+const JDK: [&str; 5] = ["java.", "javax.", "jdk.", "sun.", "com.sun."];
+
+/// Packages and classes of the JDK that hold other objects but are no content themselves.
+const JDK_STRUCTURE: [&str; 8] = [
+    "java.util.",
+    "java.lang.ref.",
+    "java.lang.invoke.",
+    "java.lang.Thread",
+    "java.lang.InheritableThreadLocal",
+    "java.lang.ClassLoader",
+    "jdk.internal.",
+    "sun.misc.",
+];
+
+/// Parts of them that are contents nevertheless.
+const JDK_VALUES: [&str; 21] = [
+    "java.util.BitSet",
+    "java.util.Calendar",
+    "java.util.Currency",
+    "java.util.Date",
+    "java.util.Formatter",
+    "java.util.GregorianCalendar",
+    "java.util.Locale",
+    "java.util.Random",
+    "java.util.Scanner",
+    "java.util.SimpleTimeZone",
+    "java.util.SplittableRandom",
+    "java.util.StringJoiner",
+    "java.util.TimeZone",
+    "java.util.UUID",
+    "java.util.jar.",
+    "java.util.logging.",
+    "java.util.prefs.",
+    "java.util.regex.",
+    "java.util.zip.",
+    "jdk.internal.foreign.",
+    "jdk.internal.net.",
+];
+
+/// Packages of libraries whose classes are collections and parts of them.
+const COLLECTIONS: [&str; 17] = [
+    "clojure.lang.",
+    "com.carrotsearch.hppc.",
+    "com.github.benmanes.caffeine.",
+    "com.google.common.",
+    "com.googlecode.concurrentlinkedhashmap.",
+    "gnu.trove.",
+    "io.netty.util.",
+    "io.vavr.",
+    "it.unimi.dsi.fastutil.",
+    "kotlin.",
+    "kotlinx.collections.",
+    "kotlinx.coroutines.",
+    "org.agrona.",
+    "org.apache.commons.collections",
+    "org.eclipse.collections.",
+    "org.jctools.",
+    "scala.",
+];
+
+/// Part of the names of the classes of lambdas.
+const LAMBDA: &str = "$$Lambda";
+
+/// What is known of a class.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    part: Part,
+    is_collection: bool,
+    is_lambda: bool,
+    is_one_of_many: bool,
+}
+
+/// What each class is, by its number.
+#[derive(Debug)]
+pub(crate) struct Structure(Vec<Row>);
+
+impl Structure {
+    /// That of a heap.
+    pub(crate) fn of(heap: &Heap<'_>) -> Self {
+        let threads = heap.extending("java/lang/Thread").into_iter();
+        let loaders = heap.extending("java/lang/ClassLoader").into_iter();
+        let row = |(class, (is_thread, is_loader)): (u32, (bool, bool))| {
+            let name = heap.class_name(class);
+            let part = if is_loader {
+                Part::Structure
+            } else {
+                part(&name)
+            };
+            Row {
+                part,
+                is_collection: !is_loader && part == Part::Structure && is_collection(&name),
+                is_lambda: name.contains(LAMBDA),
+                is_one_of_many: is_thread || is_loader,
+            }
+        };
+        Self((0..).zip(threads.zip(loaders)).map(row).collect())
+    }
+
+    fn is(&self, class: u32, what: impl Fn(&Row) -> bool) -> bool {
+        self.0.get(class as usize).is_some_and(what)
+    }
+
+    /// The part of a class.
+    #[inline]
+    pub(crate) fn part(&self, class: u32) -> Part {
+        let row = self.0.get(class as usize);
+        row.map_or(Part::Value, |row| row.part)
+    }
+
+    /// Whether the instances of a class are collections or parts of them: structure that is neither
+    /// an array nor what the JVM has beside collections.
+    pub(crate) fn is_collection(&self, class: u32) -> bool {
+        self.is(class, |row| row.is_collection)
+    }
+
+    /// Whether the instances of a class are lambdas: they count as objects of the program if what
+    /// they capture does not.
+    pub(crate) fn is_lambda(&self, class: u32) -> bool {
+        self.is(class, |row| row.is_lambda)
+    }
+
+    /// Whether the instances of a class are threads or loaders: a pool has many, and what one of
+    /// them retains is no fact of its own if others retain as much.
+    pub(crate) fn is_one_of_many(&self, class: u32) -> bool {
+        self.is(class, |row| row.is_one_of_many)
+    }
+}
+
+fn part(name: &str) -> Part {
+    let begins = |all: &[&str]| all.iter().any(|start| name.starts_with(start));
+    if let Some(element) = name.strip_suffix("[]") {
+        let is_primitive = !element.contains(['.', '[']) && is_primitive(element);
+        return if is_primitive {
+            Part::Value
+        } else {
+            Part::Structure
+        };
+    }
+    if begins(&JDK) {
+        let is_throwable = name.ends_with("Exception") || name.ends_with("Error");
+        let is_structure = name == "java.lang.Class" || begins(&JDK_STRUCTURE);
+        return match is_structure && !is_throwable && !begins(&JDK_VALUES) {
+            true => Part::Structure,
+            false => Part::Value,
+        };
+    }
+    if begins(&COLLECTIONS) || name.contains(LAMBDA) {
+        return Part::Structure;
+    }
+    Part::Own
+}
+
+/// Whether structure is a collection.
+fn is_collection(name: &str) -> bool {
+    const OTHERS: [&str; 5] = [
+        "java.lang.",
+        "java.util.concurrent.atomic.",
+        "clojure.lang.Atom",
+        "clojure.lang.Ref",
+        "clojure.lang.Var",
+    ];
+    let is_other = OTHERS.iter().any(|start| name.starts_with(start));
+    !is_other && !name.ends_with("[]") && !name.contains(LAMBDA)
+}
+
+fn is_primitive(name: &str) -> bool {
+    const KINDS: [&str; 8] = [
+        "boolean", "byte", "char", "double", "float", "int", "long", "short",
+    ];
+    KINDS.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_and_form_tell_the_part() {
+        use Part::{Own, Structure, Value};
+        for (name, expected) in [
+            ("shop.Basket", Own),
+            ("shop.Basket[]", Structure),
+            ("int", Own),
+            ("int[]", Value),
+            ("int[][]", Structure),
+            ("shop.int[]", Structure),
+            ("java.lang.String", Value),
+            ("java.lang.Object", Value),
+            ("java.util.HashMap$Node", Structure),
+            ("java.util.UUID", Value),
+            ("java.util.NoSuchElementException", Value),
+            ("java.util.concurrent.CompletableFuture", Structure),
+            ("java.lang.ThreadLocal$ThreadLocalMap$Entry", Structure),
+            ("java.lang.ref.SoftReference", Structure),
+            ("java.time.Instant", Value),
+            ("javax.swing.JFrame", Value),
+            ("scala.collection.mutable.HashMap$Node", Structure),
+            ("org.apache.catalina.session.StandardSession", Own),
+            ("shop.Web$$Lambda/0x0000000100003450", Structure),
+        ] {
+            assert_eq!(part(name), expected, "{name}");
+        }
+    }
+}

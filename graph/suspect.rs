@@ -1,0 +1,118 @@
+//! A leak suspect: what it is, what it holds, and who holds it.
+
+use crate::elements::Held;
+use crate::held_sites::HeldSites;
+use crate::native_memory::NativeGroup;
+use crate::paths::{Path, Step};
+use crate::way::Way;
+
+/// The suspect: an object or a class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// One object.
+    Object(u32),
+    /// The objects of a class that have no dominator.
+    Class {
+        /// The class.
+        class: u32,
+        /// Number of objects.
+        objects: u64,
+    },
+}
+
+/// Objects of one class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The class.
+    pub class: u32,
+    /// Number of objects.
+    pub objects: u64,
+    /// Sum of their own bytes.
+    pub bytes: u64,
+}
+
+/// One suspect.
+#[derive(Clone, Debug)]
+pub struct Suspect {
+    /// The suspect.
+    pub who: Who,
+    /// Bytes retained.
+    pub bytes: u64,
+    /// The bytes of them that only soft references keep.
+    pub soft_bytes: u64,
+    /// The object from which the bytes spread; for a class, the last object that the paths to most
+    /// of its objects share, or `None` if they share none.
+    pub accumulation: Option<u32>,
+    /// Bytes retained by the accumulation point, or 0.
+    pub accumulated_bytes: u64,
+    /// The object, or the object of the class whose path is the most frequent by the classes on it.
+    pub typical: Option<u32>,
+    /// The accumulation point below the first object of a group that is no group of elements.
+    pub inside: Option<u32>,
+    /// A path from a root to the accumulation point, or to the typical object; see
+    /// [`Heap::paths`].
+    pub path: Option<Path>,
+    /// A path to one of the elements.
+    pub example: Option<Path>,
+    /// The way to the elements.
+    pub way: Way,
+    /// Another static field that holds the elements, too.
+    pub also: Option<(u32, u64)>,
+    /// Whether they are in a weak map and its value keeps the key.
+    pub keeps_its_key: bool,
+    /// One of the elements, and below it what mostly fills it.
+    pub contents: Vec<Step>,
+    /// The static field of the thread local variable on `example` or else `path`: the class object,
+    /// and the id of the field's name.
+    pub thread_local: Option<(u32, u64)>,
+    /// Number of classes that the first loader of a group defines, if the group is loaders that
+    /// define the same; else 0.
+    pub copied_classes: u64,
+    /// Of a class: the number of roots from which paths lead over the same classes as `path` to its
+    /// objects; 0 for an object.
+    pub alike_roots: u64,
+    /// What it holds as the program knows it.
+    pub held: Held,
+    /// The objects that it holds, by class, most bytes first; at most ten classes.
+    pub holds: Vec<Group>,
+    /// Where they were allocated, as far as known.
+    pub sites: HeldSites,
+}
+
+/// Memory outside of the heap.
+#[derive(Clone, Debug)]
+pub struct NativeSuspect {
+    /// What it is.
+    pub group: NativeGroup,
+    /// A path to one of the objects that hold it.
+    pub path: Option<Path>,
+    /// The way to it.
+    pub way: Way,
+}
+
+impl NativeSuspect {
+    pub(crate) fn new(group: NativeGroup) -> Self {
+        Self {
+            group,
+            path: None,
+            way: Way::default(),
+        }
+    }
+}
+
+impl Suspect {
+    /// One of the elements; for threads that hold no elements, what the first one mostly holds.
+    pub(crate) fn example_object(&self) -> Option<u32> {
+        let elements = self.held.elements.map(|elements| elements.example);
+        elements.or(self.inside)
+    }
+
+    /// The path that says who holds the elements, or the suspect if it has none or is a group of
+    /// loaders.
+    pub fn main_path(&self) -> Option<&Path> {
+        match self.copied_classes {
+            0 => self.example.as_ref().or(self.path.as_ref()),
+            _ => self.path.as_ref(),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The way from a holder to what it holds: the field of the program's own object on it, and the
+//! collection.
+
+use crate::heap::Heap;
+use crate::paths::{Path, Step};
+use crate::step_links::Link;
+use crate::structure::{Part, Structure};
+
+/// Steps from a thread to the value of a thread local variable: map, table, entry.
+const THREAD_LOCAL_STEPS: usize = 4;
+
+/// What a developer knows of a way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Way {
+    /// The last object of the program before the target: its class, and the id of the name of the
+    /// field that leads on.
+    pub owner: Option<(u32, u64)>,
+    /// The class of the first collection after it.
+    pub collection: Option<u32>,
+    /// The classes of the program's objects before the target, outermost first.
+    pub classes: Vec<u32>,
+}
+
+impl Way {
+    /// That of a path, from its nearest static field or its thread on, to objects of a class.
+    pub(crate) fn of(
+        heap: &Heap<'_>,
+        structure: &Structure,
+        path: &Path,
+        target: Option<u32>,
+    ) -> Self {
+        let steps = path.steps.as_slice();
+        let is_static = |step: &Step| matches!(step.link, Some(Link::Static(_)));
+        let start = match (steps.iter().rposition(is_static), path.thread_local) {
+            (Some(start), _) => start,
+            (None, Some(_)) => THREAD_LOCAL_STEPS,
+            (None, None) => 1,
+        };
+        let steps = steps.get(start..).unwrap_or_default();
+        let class = |step: &Step| heap.class(step.object);
+        let is_collection = |step: &Step| {
+            let is_structure = structure.part(class(step)) == Part::Structure;
+            is_structure && structure.is_collection(class(step))
+        };
+        // What lies behind a collection is what it holds.
+        let end = steps.iter().position(is_collection);
+        let before = steps.get(..=end.unwrap_or(steps.len())).unwrap_or(steps);
+        let owner = before
+            .windows(2)
+            .enumerate()
+            .rev()
+            .find_map(|(place, two)| {
+                let [owner, next] = two else { return None };
+                let is_own =
+                    structure.part(class(owner)) == Part::Own && Some(class(owner)) != target;
+                match next.link {
+                    Some(Link::Field(field)) if is_own => Some((place, (class(owner), field))),
+                    _ => None,
+                }
+            });
+        let after = owner.map_or(0, |(place, _)| place + 1);
+        let after = steps.get(after..).unwrap_or_default().iter();
+        let collections = after.filter(|step| is_collection(step)).map(class);
+        let collections: Vec<u32> = collections.collect();
+        let is_own = |class: &u32| structure.part(*class) == Part::Own && Some(*class) != target;
+        let mut classes: Vec<u32> = steps.iter().map(class).filter(is_own).collect();
+        classes.dedup();
+        // Nested classes are mostly views, nodes and entries.
+        let is_nested = |class: &&u32| heap.class_name(**class).contains('$');
+        let outer = collections.iter().find(|class| !is_nested(class));
+        Self {
+            owner: owner.map(|(_, owner)| owner),
+            collection: outer.or(collections.first()).copied(),
+            classes,
+        }
+    }
+}
