@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         return Err(file.refuse("it is no dump of Android's, so there is nothing to convert"));
     }
     let (mut changed, mut refused) = (0, None);
-    let written = target::write(&arguments.output, &file, |to| {
+    let written = target::write_private(&arguments.output, &file, |to| {
         let mut converter = Converter {
             held,
             to,

@@ -6,9 +6,11 @@ use graph::{GraphError, Heap, Leaks, NativeSuspect, Suspect, Who};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::given_up::GivenUpAnswer;
 use super::object::{described, id};
 use super::path::{PathAnswer, Step};
 use super::sizes_by::SizesBy;
+use super::unreachable::Unreachable;
 use crate::frame::Frame;
 use crate::heap_file::Loaded;
 use crate::number::{counted, grouped, in_units, percent};
@@ -36,6 +38,8 @@ const ELEMENTS: usize = 10;
 pub(crate) struct LeaksAnswer {
     /// Places of the dump that could not be read.
     damaged: u64,
+    /// What Android or LeakCanary gave up.
+    given_up: Vec<GivenUpAnswer>,
     /// Memory outside of the heap, if there is so much that it is a suspect.
     native: Vec<NativeAnswer>,
     /// Which references count.
@@ -49,6 +53,8 @@ pub(crate) struct LeaksAnswer {
     threshold_percent: u64,
     /// Bytes of all reachable objects.
     total_bytes: u64,
+    /// What no root leads to.
+    unreachable: Unreachable,
     /// Classes whose objects retain as much as a suspect, but in each program.
     weights: Vec<Elements>,
 }
@@ -134,6 +140,7 @@ impl LeaksAnswer {
         let suspects = leaks.suspects.iter();
         Ok(Self {
             damaged: heap.damaged(),
+            given_up: GivenUpAnswer::all(heap)?,
             native: leaks
                 .native
                 .iter()
@@ -148,6 +155,7 @@ impl LeaksAnswer {
             soft: leaks.soft_bytes,
             threshold_percent,
             total_bytes: leaks.total_bytes,
+            unreachable: Unreachable::of(heap, &loaded.retained),
             weights: leaks
                 .weights
                 .iter()
@@ -197,6 +205,9 @@ impl LeaksAnswer {
 impl LeaksAnswer {
     /// What is no suspect, but explains the heap.
     fn print_rest(&self, to: &mut dyn Write) -> io::Result<()> {
+        for given_up in &self.given_up {
+            given_up.print(to)?;
+        }
         for weight in &self.weights {
             writeln!(
                 to,
@@ -207,7 +218,10 @@ impl LeaksAnswer {
                 percent(weight.retained, self.total_bytes)
             )?;
         }
-        Ok(())
+        if !self.unreachable.is_none() {
+            writeln!(to)?;
+        }
+        self.unreachable.print(to)
     }
 }
 
@@ -231,7 +245,9 @@ impl NativeAnswer {
     }
 
     fn print(&self, to: &mut dyn Write) -> io::Result<()> {
-        print_path(self.path.as_ref(), to)?;
+        if let Some(path) = &self.path {
+            path.print(to)?;
+        }
         writeln!(
             to,
             "  {} {} with {} outside of the heap",
@@ -245,15 +261,6 @@ impl NativeAnswer {
         }
         Ok(())
     }
-}
-
-fn print_path(path: Option<&PathAnswer>, to: &mut dyn Write) -> io::Result<()> {
-    let Some(path) = path else { return Ok(()) };
-    writeln!(to, "  path from a root ({}):", path.root())?;
-    for step in &path.objects {
-        writeln!(to, "    {}", step.line())?;
-    }
-    Ok(())
 }
 
 impl SuspectAnswer {
@@ -312,7 +319,9 @@ impl SuspectAnswer {
     }
 
     fn print(&self, to: &mut dyn Write) -> io::Result<()> {
-        print_path(self.path.as_ref(), to)?;
+        if let Some(path) = &self.path {
+            path.print(to)?;
+        }
         for frame in &self.stack {
             writeln!(to, "      at {}", plain(&frame.line()))?;
         }

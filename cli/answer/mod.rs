@@ -5,6 +5,7 @@
 //! knows who asked.
 
 pub(crate) mod diff;
+mod given_up;
 pub(crate) mod histo;
 pub(crate) mod leaks;
 pub(crate) mod memory;
@@ -18,4 +19,5 @@ pub(crate) mod sites;
 pub(crate) mod sizes_by;
 pub(crate) mod threads;
 pub(crate) mod top;
+mod unreachable;
 pub(crate) mod waste;

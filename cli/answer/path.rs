@@ -1,5 +1,7 @@
 //! The path from a root to an object.
 
+use std::io::{self, Write};
+
 use graph::{Heap, Path, UNKNOWN_CLASS};
 use reader::RootKind;
 use serde::{Deserialize, Serialize};
@@ -69,6 +71,15 @@ impl PathAnswer {
             *name = name_of(step.object).map(str::to_owned);
         }
         self
+    }
+
+    /// As text, below a suspect.
+    pub(super) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
+        writeln!(to, "  path from a root ({}):", self.root())?;
+        for step in &self.objects {
+            writeln!(to, "    {}", step.line())?;
+        }
+        Ok(())
     }
 
     /// The kind of the root in words, and whether the path is weak.

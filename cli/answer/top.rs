@@ -13,6 +13,7 @@ use super::rows::{cut, Rows};
 use super::sites::SitesAnswer;
 use super::sizes_by::SizesBy;
 use super::threads::{print_rows, ThreadRow};
+use super::unreachable::Unreachable;
 use crate::heap_file::{failure, Loaded};
 use crate::json;
 use crate::number::{counted, grouped};
@@ -67,13 +68,6 @@ pub(crate) struct Objects {
     sizes: SizesBy,
     total_bytes: u64,
     unreachable: Unreachable,
-}
-
-/// What no root leads to.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Unreachable {
-    bytes: u64,
-    objects: u64,
 }
 
 /// Objects that have something in common.
@@ -179,16 +173,12 @@ impl Objects {
     /// What stands below this many rows.
     fn below(loaded: &Loaded<'_>, listed: usize) -> Self {
         let (heap, retained) = (&loaded.heap, &loaded.retained);
-        let unreachable = retained.unreachable(heap);
         Self {
             left_out: (retained.reachable() as usize).saturating_sub(listed),
             objects: Vec::new(),
             sizes: heap.sizes().into(),
             total_bytes: retained.total_bytes(),
-            unreachable: Unreachable {
-                bytes: unreachable.bytes,
-                objects: unreachable.objects,
-            },
+            unreachable: Unreachable::of(heap, retained),
         }
     }
 
@@ -212,15 +202,7 @@ impl Objects {
         let all = counted(all as u64, "reachable object");
         let (bytes, by) = (grouped(self.total_bytes), self.sizes);
         writeln!(to, "{bytes} bytes in {all}; sizes by {by}")?;
-        let Unreachable { bytes, objects } = self.unreachable;
-        if objects == 0 {
-            return Ok(());
-        }
-        let (bytes, objects) = (grouped(bytes), counted(objects, "object"));
-        writeln!(
-            to,
-            "No root leads to {bytes} bytes in {objects} more; hprof histo --unreachable lists them"
-        )
+        self.unreachable.print(to)
     }
 }
 
