@@ -15,8 +15,8 @@ use crate::link::{link, Known, Linked, PartPlace};
 use crate::roots::{HeapRoot, Local, Roots};
 use crate::survey::{survey, Part, Survey};
 
-/// Most objects: two numbers have special meanings.
-const OBJECTS_MAX: u64 = 0xFFFF_FFFD;
+/// Most objects: the highest numbers have special meanings.
+const OBJECTS_MAX: u64 = 0xFFFF_FFF0;
 
 /// Bytes of memory per object while a dump is analysed.
 const OBJECT_BYTES: u64 = 40;

@@ -36,8 +36,8 @@ const CLEANERS: [&str; 5] = [
 struct Walk<'h> {
     graph: GraphView<'h>,
     parents: Vec<u32>,
-    /// Targets not found yet.
-    missing: FxHashSet<u32>,
+    /// Number of targets not found yet.
+    missing: usize,
     /// Objects found and not yet walked through.
     wave: Vec<u32>,
     /// References to objects that may not be entered yet: from, to.
@@ -50,27 +50,28 @@ impl Search {
         let mut walk = Walk {
             graph: heap.graph(rule),
             parents: vec![NONE; heap.objects() as usize],
-            missing: targets.iter().copied().collect(),
+            missing: 0,
             wave: Vec::new(),
             pending: Vec::new(),
         };
+        walk.want(targets);
         let threads: FxHashSet<u32> = heap.threads().map(|(_, thread)| thread).collect();
         let is_passing = |root: &&HeapRoot| root.kind.is_passing();
         let (passing, lasting): (Vec<&HeapRoot>, Vec<&HeapRoot>) =
             heap.roots().iter().partition(is_passing);
         let cleaners = cleaners(heap);
-        walk.set_parents(&cleaners, BLOCKED);
+        walk.block(&cleaners);
         // What a live thread holds is described by the thread, not by what refers to the thread.
-        walk.set_parents(&threads, BLOCKED);
+        walk.block(&threads);
         walk.enter(lasting.iter().map(|root| root.object));
         walk.go();
-        walk.set_parents(&threads, NONE);
+        walk.admit(&threads, targets);
         let mut roots: Vec<u32> = threads.iter().copied().collect();
         roots.sort_unstable();
         walk.enter(roots.iter().copied());
         walk.through_fields(heap);
         walk.go();
-        walk.set_parents(&cleaners, NONE);
+        walk.admit(&cleaners, targets);
         for (from, to) in take(&mut walk.pending) {
             walk.reach(to, from);
         }
@@ -89,7 +90,7 @@ impl Search {
         std::iter::from_fn(move || {
             let at = next;
             let above = self.parents.get(at as usize).copied();
-            next = above.filter(|above| *above != NONE)?;
+            next = above.filter(|above| ![NONE, WANTED, BLOCKED].contains(above))?;
             Some(at)
         })
     }
@@ -121,13 +122,41 @@ fn cleaners(heap: &Heap<'_>) -> FxHashSet<u32> {
 /// The parent of an object that may not be entered yet.
 const BLOCKED: u32 = NONE - 2;
 
+/// The parent of a target that is not found yet.
+const WANTED: u32 = NONE - 3;
+
+/// Objects ahead whose references are fetched into the cache.
+const AHEAD: usize = 16;
+
 impl Walk<'_> {
-    fn set_parents(&mut self, objects: &FxHashSet<u32>, parent: u32) {
-        for object in objects {
-            if let Some(slot) = self.parents.get_mut(*object as usize) {
-                *slot = parent;
+    /// Marks the targets that are not found yet.
+    fn want(&mut self, targets: &[u32]) {
+        for target in targets {
+            if let Some(slot @ &mut NONE) = self.parents.get_mut(*target as usize) {
+                *slot = WANTED;
+                self.missing += 1;
             }
         }
+    }
+
+    fn block(&mut self, objects: &FxHashSet<u32>) {
+        for object in objects {
+            if let Some(slot) = self.parents.get_mut(*object as usize) {
+                if *slot == WANTED {
+                    self.missing -= 1;
+                }
+                *slot = BLOCKED;
+            }
+        }
+    }
+
+    fn admit(&mut self, objects: &FxHashSet<u32>, targets: &[u32]) {
+        for object in objects {
+            if let Some(slot @ &mut BLOCKED) = self.parents.get_mut(*object as usize) {
+                *slot = NONE;
+            }
+        }
+        self.want(targets);
     }
 
     fn enter(&mut self, roots: impl Iterator<Item = u32>) {
@@ -139,10 +168,12 @@ impl Walk<'_> {
     #[inline]
     fn reach(&mut self, object: u32, from: u32) {
         match self.parents.get_mut(object as usize) {
-            Some(parent @ &mut NONE) => {
+            Some(parent @ &mut (NONE | WANTED)) => {
+                if *parent == WANTED {
+                    self.missing -= 1;
+                }
                 *parent = from;
                 self.wave.push(object);
-                self.missing.remove(&object);
             }
             Some(&mut BLOCKED) => self.pending.push((from, object)),
             _ => {}
@@ -152,12 +183,16 @@ impl Walk<'_> {
     /// Walks through all objects in the wave and all that they lead to.
     fn go(&mut self) {
         let mut last = Vec::new();
-        while !self.missing.is_empty() && !self.wave.is_empty() {
+        while self.missing > 0 && !self.wave.is_empty() {
             swap(&mut self.wave, &mut last);
             self.wave.clear();
-            for object in &last {
+            for (place, object) in last.iter().enumerate() {
+                if let Some(ahead) = last.get(place + AHEAD) {
+                    self.graph.edges.prefetch(*ahead);
+                    self.graph.kinds.prefetch(*ahead);
+                }
                 self.walk_through(*object, |_| true);
-                if self.missing.is_empty() {
+                if self.missing == 0 {
                     return;
                 }
             }
@@ -168,6 +203,9 @@ impl Walk<'_> {
         let edges = self.graph.edges;
         let (class, referent) = self.graph.implied(object);
         let stored = edges.of(object).iter().copied();
+        for target in stored.clone().take(AHEAD) {
+            prefetch_index::prefetch_index(&*self.parents, target as usize);
+        }
         for target in stored.chain(class).chain(referent) {
             if counts(target) {
                 self.reach(target, object);

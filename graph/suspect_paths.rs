@@ -7,7 +7,6 @@ use crate::finder::Finder;
 use crate::heap::Heap;
 use crate::leaks::Leaks;
 use crate::paths::{Path, Step};
-use crate::retained::Dominator;
 use crate::suspect::Suspect;
 use crate::way::Way;
 
@@ -23,27 +22,49 @@ const FILLS: (u64, u64) = (3, 10);
 /// Most steps of a suspect's path.
 pub(crate) const STEPS_MAX: usize = 18;
 
+/// Most objects that refer to an element and are asked who holds them.
+const HOLDERS_MAX: usize = 4;
+
+/// The objects to which a suspect's paths lead.
+struct Ends {
+    /// The accumulation point, or the typical object.
+    end: Option<u32>,
+    /// One of the elements.
+    example: Option<u32>,
+    /// Objects that refer to it.
+    others: Vec<u32>,
+}
+
+impl Ends {
+    fn all(&self) -> impl Iterator<Item = u32> + '_ {
+        let ends = self.end.into_iter().chain(self.example);
+        ends.chain(self.others.iter().copied())
+    }
+}
+
 impl Leaks {
     pub(crate) fn add_paths(&mut self, finder: &Finder<'_, '_>) -> Result<(), GraphError> {
         let (heap, structure) = (finder.heap, &finder.structure);
-        let ends = |suspect: &Suspect| {
-            let end = suspect.accumulation.or(suspect.typical);
-            [end, suspect.example_object()]
-        };
+        let ends: Vec<Ends> = self.suspects.iter().map(|it| finder.ends(it)).collect();
         let buffers = self.native.iter().map(|native| native.group.example);
-        let wanted = self.suspects.iter().flat_map(ends).flatten();
-        let wanted: Vec<u32> = wanted.chain(buffers).collect();
+        let wanted: Vec<u32> = ends.iter().flat_map(Ends::all).chain(buffers).collect();
+        // One search for all: it is the most that this costs.
         let mut paths = heap.paths(&wanted, STEPS_MAX)?.into_iter();
-        for suspect in &mut self.suspects {
-            let [end, example] = ends(suspect);
-            suspect.path = end.and_then(|_| paths.next().flatten());
-            suspect.example = example.and_then(|_| paths.next().flatten());
+        for (suspect, ends) in self.suspects.iter_mut().zip(ends) {
+            suspect.path = ends.end.and_then(|_| paths.next().flatten());
+            suspect.example = ends.example.and_then(|_| paths.next().flatten());
+            let others: Vec<Path> = paths.by_ref().take(ends.others.len()).flatten().collect();
+            let Some(path) = suspect.main_path() else {
+                continue;
+            };
             let target = suspect.held.elements.map(|elements| elements.class);
-            let way = suspect.main_path();
-            let way = way.map(|path| Way::of(heap, structure, path, target));
-            suspect.way = way.unwrap_or_default();
-            let path = suspect.main_path();
-            suspect.keeps_its_key = path.is_some_and(|path| finder.keeps_its_key(path));
+            let fields = others.iter().filter_map(|other| other.static_field);
+            let also = fields
+                .filter(|field| Some(*field) != path.static_field)
+                .min();
+            let way = Way::of(heap, structure, path, target);
+            let keeps_its_key = finder.keeps_its_key(path);
+            (suspect.way, suspect.also, suspect.keeps_its_key) = (way, also, keeps_its_key);
         }
         for native in &mut self.native {
             native.path = paths.next().flatten();
@@ -51,39 +72,8 @@ impl Leaks {
             let way = way.map(|path| Way::of(heap, structure, path, Some(native.group.class)));
             native.way = way.unwrap_or_default();
         }
-        self.add_other_holders(finder)?;
         self.add_contents(finder)?;
         self.name_thread_locals(heap)
-    }
-
-    /// Finds a second path to elements that their first holder does not dominate.
-    fn add_other_holders(&mut self, finder: &Finder<'_, '_>) -> Result<(), GraphError> {
-        let other = |suspect: &Suspect| {
-            let path = suspect.example.as_ref()?.steps.as_slice();
-            let [.., before, last] = path else {
-                return None;
-            };
-            let dominator = finder.retained.dominator(last.object);
-            let is_alone = dominator == Dominator::Object(before.object);
-            (!is_alone).then(|| finder.other_referrer(last.object, before.object))?
-        };
-        let others: Vec<Option<u32>> = self.suspects.iter().map(other).collect();
-        let wanted: Vec<u32> = others.iter().copied().flatten().collect();
-        if wanted.is_empty() {
-            return Ok(());
-        }
-        let mut paths = finder.heap.paths(&wanted, STEPS_MAX)?.into_iter();
-        for (suspect, _) in self
-            .suspects
-            .iter_mut()
-            .zip(others)
-            .filter(|(_, it)| it.is_some())
-        {
-            let first = suspect.main_path().and_then(|path| path.static_field);
-            let other = paths.next().flatten().and_then(|path| path.static_field);
-            suspect.also = other.filter(|other| Some(*other) != first);
-        }
-        Ok(())
     }
 
     /// Descends from each example to what it mostly holds.
@@ -140,11 +130,27 @@ impl Finder<'_, '_> {
         path.steps.iter().any(is_key) || above.any(|at| at == value.object)
     }
 
-    /// The first object but this one that refers to an object.
-    fn other_referrer(&self, object: u32, but: u32) -> Option<u32> {
+    /// The objects to which paths are needed.
+    fn ends(&self, suspect: &Suspect) -> Ends {
+        let example = suspect.example_object();
+        let elements = suspect.held.elements;
+        Ends {
+            end: suspect.accumulation.or(suspect.typical),
+            example,
+            others: elements.map_or_else(Vec::new, |it| self.holders(it.example)),
+        }
+    }
+
+    /// Some of the objects that refer to an object, if none of them dominates it.
+    fn holders(&self, object: u32) -> Vec<u32> {
         let graph = self.heap.graph(References::Strong);
-        let mut all = (0..self.heap.objects()).filter(|from| *from != but);
-        all.find(|from| graph.edges.of(*from).contains(&object))
+        let refers = |from: &u32| graph.edges.of(*from).contains(&object);
+        let dominator = self.retained.dominators(object).next();
+        if dominator.is_some_and(|dominator| refers(&dominator)) {
+            return Vec::new();
+        }
+        let all = (0..self.heap.objects()).filter(refers);
+        all.take(HOLDERS_MAX).collect()
     }
 
     /// One of the elements and what mostly fills it, from outside in.
