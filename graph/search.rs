@@ -2,8 +2,8 @@
 //!
 //! A path through something lasting says more than a shorter one through a method that happens to
 //! run. The search thus has four phases: first from all roots but threads, then from the fields of
-//! threads, then through cleaners, which hold what others made, and last from what only the
-//! threads' frames hold. In each phase it is breadth-first.
+//! threads, then from what only the threads' frames hold, and last through cleaners, which hold
+//! what others made. In each phase it is breadth-first.
 
 use std::mem::{swap, take};
 
@@ -71,13 +71,21 @@ impl Search {
         walk.enter(roots.iter().copied());
         walk.through_fields(heap);
         walk.go();
+        // The frames of a cleaner's own thread hold all that it cleans.
+        let cleans = |thread: &u32| {
+            let mut locals = heap.locals(*thread).iter();
+            locals.any(|local| cleaners.contains(&local.object))
+        };
+        let (cleaning, running): (Vec<u32>, Vec<u32>) = roots.iter().partition(|it| cleans(it));
+        walk.enter(passing.iter().map(|root| root.object));
+        walk.through_frames(heap, &running);
+        walk.go();
         walk.admit(&cleaners, targets);
         for (from, to) in take(&mut walk.pending) {
             walk.reach(to, from);
         }
         walk.go();
-        walk.enter(passing.iter().map(|root| root.object));
-        walk.through_frames(heap, &roots);
+        walk.through_frames(heap, &cleaning);
         walk.go();
         Self {
             parents: walk.parents,
