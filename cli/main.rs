@@ -63,6 +63,7 @@ mod spinner;
 mod table;
 mod target;
 mod text;
+mod thread_frames;
 mod threads;
 mod top;
 mod view;

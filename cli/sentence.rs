@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use graph::{
     Elements, GraphError, Heap, Leaks, NativeKind, NativeSuspect, Path, Suspect, Way, Who,
+    PATHS_MAX,
 };
 use reader::{RootKind, StackFrame, Stacks};
 
@@ -11,15 +12,16 @@ use crate::answer::path::{root_name, PathAnswer};
 use crate::frame;
 use crate::number::{counted, grouped, in_units, percent};
 use crate::plain::{plain, shown};
-
-/// Packages whose frames show how something was allocated, but not why.
-pub(crate) const PLUMBING: [&str; 6] = ["java.", "javax.", "jdk.", "sun.", "kotlin.", "scala."];
+use crate::thread_frames::{frame_on, own_frame, threads_on};
 
 /// A line of code is named only if it allocated at least this share of the bytes, in percent.
 const SHARE_LEAST: f64 = 30.0;
 
 /// From this share on, in percent, a line allocated all of it.
 const SHARE_ALL: f64 = 90.0;
+
+/// From this share on, in percent, the objects of a class are all held in the same way.
+const LIKE_ALL: u64 = 80;
 
 /// Samples from which a share can be told.
 const SAMPLES_LEAST: u64 = 3;
@@ -67,6 +69,7 @@ impl<'h, 'p> Words<'h, 'p> {
         }
         match first {
             Some(first) => self.suspect(first),
+            None if self.total_bytes == 0 => "No root leads to an object of this heap.".to_owned(),
             None => format!(
                 "No object or class retains more than {threshold_percent} % of the heap ({}): its memory is held by two \
                  or more, or spread.",
@@ -90,8 +93,10 @@ impl<'h, 'p> Words<'h, 'p> {
             text.push_str(&format!(", {holder}"));
         }
         if is_much(suspect.soft_bytes, suspect.bytes) {
-            let soft = in_units(suspect.soft_bytes);
-            text.push_str(&format!("; {soft} of it is only softly reachable"));
+            let (soft, all) = (in_units(suspect.soft_bytes), in_units(suspect.bytes));
+            text.push_str(&format!(
+                "; {soft} of {all} there are only softly reachable"
+            ));
         }
         if let Some(contents) = self.contents(suspect, is_one) {
             text.push_str(&format!("; {contents}"));
@@ -112,7 +117,7 @@ impl<'h, 'p> Words<'h, 'p> {
             NativeKind::Arena => "arena",
             NativeKind::Deflater => "deflater",
             NativeKind::Inflater => "inflater",
-            NativeKind::Handle => "object with a native handle",
+            NativeKind::Handle => "native handle",
         };
         let mut text = format!(
             "{} {} {} outside of the heap, beside {} in it",
@@ -123,7 +128,8 @@ impl<'h, 'p> Words<'h, 'p> {
         );
         if let Some(path) = &native.path {
             if let Some(holder) = self.holder(path) {
-                text.push_str(&format!(", held by {holder}{}", self.way(&native.way)));
+                let way = self.way(&native.way);
+                text.push_str(&format!(", {} {holder}{way}", held_by(path)));
             }
         }
         text.push('.');
@@ -276,9 +282,13 @@ impl<'h, 'p> Words<'h, 'p> {
         if is_thread(path) && path.steps.len() == 1 {
             // The first method of a thread says most of what it is for.
             let frame = own_frame(self.stack(first).rev())?;
-            return Some(format!("which run {}", name(&frame::line(frame))));
+            let verb = match suspect.who {
+                Who::Class { objects, .. } if objects != 1 => "which run",
+                _ => "which runs",
+            };
+            return Some(format!("{verb} {}", name(&frame::line(frame))));
         }
-        let threads = suspect.alike_roots;
+        let threads = suspect.alike.roots;
         let mut text = match is_thread(path) && threads > 1 {
             true => {
                 let thread = self.holder(path)?;
@@ -286,9 +296,17 @@ impl<'h, 'p> Words<'h, 'p> {
                     true => String::new(),
                     false => format!(" such as {}", thread.trim_start_matches("thread ")),
                 };
-                format!("held by {} threads{example}", grouped(threads))
+                format!("{} threads{example}", self.threads(suspect))
             }
-            false => format!("held by {}", self.holder(path)?),
+            false => self.holder(path)?,
+        };
+        text = match suspect.alike.percent {
+            0..LIKE_ALL => format!(
+                "{} % of them {} {text}",
+                suspect.alike.percent,
+                held_by(path)
+            ),
+            _ => format!("{} {text}", held_by(path)),
         };
         if let Some((class, field)) = suspect.thread_local {
             let (field, class) = (self.field(field), self.object(class));
@@ -301,6 +319,18 @@ impl<'h, 'p> Words<'h, 'p> {
             text.push_str(", where a value keeps its key");
         }
         Some(text)
+    }
+
+    /// The number of threads that hold a suspect's objects in the same way.
+    fn threads(&self, suspect: &Suspect) -> String {
+        let roots = suspect.alike.roots;
+        match suspect.who {
+            // Of very many objects, the paths to some were compared.
+            Who::Class { objects, .. } if roots >= PATHS_MAX as u64 && objects > roots => {
+                format!("at least {}", grouped(roots))
+            }
+            _ => grouped(roots),
+        }
     }
 
     /// ` through shop.Cache.entries (java.util.HashMap)`.
@@ -347,7 +377,10 @@ impl<'h, 'p> Words<'h, 'p> {
 
     /// A thread of which a frame holds something on a path, too, and what it does.
     pub(crate) fn also_held_by(&self, path: &Path) -> Option<String> {
-        let thread = frame_on(self.heap, &self.stacks, path).filter(|_| !is_thread(path))?;
+        if is_thread(path) {
+            return None;
+        }
+        let thread = frame_on(self.heap, &self.stacks, path)?;
         let frame = own_frame(self.stack(thread).rev())?;
         let thread = self.threads.get(&thread).map_or("?", String::as_str);
         let (thread, line) = (name(thread), name(&frame::line(frame)));
@@ -387,53 +420,12 @@ impl<'h, 'p> Words<'h, 'p> {
     }
 }
 
-/// The classes whose threads work through what they hold.
-const WORKERS: [&str; 2] = ["java.lang.ref.Finalizer", "jdk.internal.ref.CleanerImpl"];
-
-/// The first thread of which a frame holds an object on a path, but not the path's first; or that
-/// works through what a finalizer or a cleaner on the path holds.
-fn frame_on(heap: &Heap<'_>, stacks: &Stacks, path: &Path) -> Option<u32> {
-    let is_on = |object: u32| {
-        let mut steps = path.steps.iter().skip(1);
-        let is_class = heap.class_of_object(object).is_some();
-        !is_class && steps.any(|step| step.object == object)
-    };
-    let worker = path.steps.iter().find_map(|step| {
-        let class = heap.class_name(heap.class(step.object));
-        WORKERS.into_iter().find(|worker| class == *worker)
-    });
-    let works = |thread: u32| {
-        let trace = heap.thread_trace(thread).unwrap_or_default();
-        worker.is_some_and(|worker| stacks.frames(trace).any(|frame| *frame.class == *worker))
-    };
-    let mut threads = heap.threads().map(|(_, thread)| thread);
-    threads.find(|thread| {
-        let mut locals = heap.locals(*thread).iter();
-        let holds = locals.any(|local| local.kind == RootKind::JavaFrame && is_on(local.object));
-        holds || works(*thread)
-    })
-}
-
-/// The objects on a path that are threads.
-fn threads_on<'a>(heap: &'a Heap<'_>, path: &'a Path) -> impl Iterator<Item = u32> + 'a {
-    let is_thread = |object: &u32| {
-        let class = heap.class_name(heap.class(*object));
-        class.starts_with("java.lang.") && class.ends_with("Thread")
-    };
-    path.steps.iter().map(|step| step.object).filter(is_thread)
-}
-
-/// The first frame of the application, else the first.
-fn own_frame<'f>(
-    mut frames: impl Iterator<Item = &'f StackFrame> + Clone,
-) -> Option<&'f StackFrame> {
-    let is_plumbing = |frame: &&StackFrame| {
-        PLUMBING
-            .iter()
-            .any(|package| frame.class.starts_with(package))
-    };
-    let own = frames.clone().find(|frame| !is_plumbing(frame));
-    own.or_else(|| frames.next())
+/// How a path holds its target.
+fn held_by(path: &Path) -> &'static str {
+    match path.is_weak {
+        true => "reached only by a weak reference from",
+        false => "held by",
+    }
 }
 
 /// Whether a part is worth a word: a tenth of the whole.

@@ -7,7 +7,11 @@ use crate::heap::Heap;
 use crate::retained::Retained;
 use crate::search::Search;
 use crate::shared_paths::SharedPaths;
+use crate::suspect::Alike;
 use crate::suspect_paths::STEPS_MAX;
+
+/// Most steps of a path whose root is counted.
+const ROOT_STEPS_MAX: usize = 100;
 
 /// A path is common to a class's objects if more than eight tenths of them use it.
 const COMMON: (u64, u64) = (8, 10);
@@ -18,36 +22,75 @@ pub(crate) struct Common {
     pub(crate) object: Option<u32>,
     /// One of them, whose path is the most frequent by the classes on it.
     pub(crate) example: Option<u32>,
-    /// Number of roots from which paths over these classes lead.
-    pub(crate) alike_roots: u64,
+    /// How many of the paths are like its path.
+    pub(crate) alike: Alike,
 }
 
 impl Common {
     pub(crate) fn of(heap: &Heap<'_>, retained: &Retained, search: &Search, some: &[u32]) -> Self {
-        let mut ways: FxHashMap<Vec<u32>, Alike> = FxHashMap::default();
+        let mut ways: FxHashMap<Vec<(bool, u32)>, Way> = FxHashMap::default();
         for object in some {
             let path = || search.climb(*object);
-            let classes = path().take(STEPS_MAX).map(|object| heap.class(object));
-            let alike = ways.entry(classes.collect()).or_insert_with(|| Alike {
+            // Class objects differ by what they are, as their static fields do.
+            let step = |object: u32| match heap.class_of_object(object) {
+                Some(_) => (true, object),
+                None => (false, heap.class(object)),
+            };
+            let classes = path().take(STEPS_MAX).map(step);
+            let alike = ways.entry(classes.collect()).or_insert_with(|| Way {
                 first: *object,
                 objects: 0,
                 roots: FxHashSet::default(),
             });
             alike.objects += 1;
-            alike.roots.extend(path().last());
+            alike.roots.extend(root(search, *object));
         }
         let most = ways.values();
         let most = most.max_by_key(|alike| (alike.objects, std::cmp::Reverse(alike.first)));
         Self {
             object: common_object(retained, search, some),
             example: most.map(|alike| alike.first),
-            alike_roots: most.map_or(0, |alike| alike.roots.len() as u64),
+            alike: Alike {
+                percent: most.map_or(0, |way| like(heap, search, way.first, some)),
+                roots: most.map_or(0, |way| way.roots.len() as u64),
+            },
         }
     }
 }
 
+/// The root from which a path leads; `None` for a long path, as there may be thousands.
+fn root(search: &Search, object: u32) -> Option<u32> {
+    let mut path = search.climb(object);
+    let last = path.by_ref().take(ROOT_STEPS_MAX).last();
+    last.filter(|_| path.next().is_none())
+}
+
+/// The share of objects in percent that have the holder of this one, of those with short paths.
+fn like(heap: &Heap<'_>, search: &Search, one: u32, all: &[u32]) -> u64 {
+    let known = all.iter().filter_map(|it| holder(heap, search, *it));
+    let wanted = holder(heap, search, one);
+    let (same, all) = known.fold((0, 0), |(same, all), it| {
+        (same + u64::from(Some(it) == wanted), all + 1)
+    });
+    (same * 100_u64).checked_div(all).unwrap_or(100)
+}
+
+/// The class object nearest to an object on its path, else the class of the root; `None` if the
+/// path is long.
+fn holder(heap: &Heap<'_>, search: &Search, object: u32) -> Option<(bool, u32)> {
+    let mut path = search.climb(object);
+    let mut last = None;
+    for step in path.by_ref().take(ROOT_STEPS_MAX) {
+        if heap.class_of_object(step).is_some() {
+            return Some((true, step));
+        }
+        last = Some((false, heap.class(step)));
+    }
+    last.filter(|_| path.next().is_none())
+}
+
 /// Objects whose paths lead over the same classes.
-struct Alike {
+struct Way {
     first: u32,
     objects: u64,
     roots: FxHashSet<u32>,

@@ -1,6 +1,9 @@
 //! What a suspect holds, as the developer knows it: the objects that the program put into
 //! collections, not the nodes and arrays between them.
 
+// The file determines the names, so their hash function is seeded.
+use std::collections::HashMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::accumulation::is_less;
@@ -164,7 +167,7 @@ impl Search<'_, '_> {
                 }
             }
         }
-        let mut all = by_name(self.heap, found.into_values());
+        let mut all = by_name(self.heap, self.retained, found.into_values());
         all.sort_by_key(|it| (std::cmp::Reverse(it.bytes), it.class));
         all
     }
@@ -188,7 +191,7 @@ impl Search<'_, '_> {
             let Some(holder) = held.elements.filter(may_hold) else {
                 return;
             };
-            passed.insert(holder.class);
+            self.pass(&mut passed, holder.class);
             let (inside, outside): (Vec<Elements>, Vec<Elements>) = self
                 .below(from, &passed)
                 .into_iter()
@@ -210,6 +213,13 @@ impl Search<'_, '_> {
             }
             return;
         }
+    }
+
+    /// Adds all classes of this name: several loaders may define it.
+    fn pass(&self, passed: &mut FxHashSet<u32>, class: u32) {
+        let name = self.heap.class_name(class);
+        let is_named = |class: &u32| self.heap.class_name(*class) == name;
+        passed.extend((0..self.heap.classes()).filter(is_named));
     }
 
     fn is_own(&self, it: &Elements) -> bool {
@@ -241,7 +251,7 @@ impl Search<'_, '_> {
         below: &[Elements],
     ) -> Option<Elements> {
         let other = below.first().filter(|it| self.is_own(it))?;
-        passed.insert(other.class);
+        self.pass(passed, other.class);
         let below = self.below(from, passed);
         let of_chain = below.into_iter().filter(|it| passed.contains(&it.class));
         let longest = of_chain.max_by_key(|it| it.objects)?;
@@ -250,8 +260,12 @@ impl Search<'_, '_> {
 }
 
 /// Classes of one name, of several loaders, as one.
-fn by_name(heap: &Heap<'_>, all: impl Iterator<Item = Elements>) -> Vec<Elements> {
-    let mut names: FxHashMap<String, Elements> = FxHashMap::default();
+fn by_name(
+    heap: &Heap<'_>,
+    retained: &Retained,
+    all: impl Iterator<Item = Elements>,
+) -> Vec<Elements> {
+    let mut names: HashMap<String, Elements> = HashMap::new();
     for one in all {
         let merged = names.entry(heap.class_name(one.class)).or_insert(Elements {
             objects: 0,
@@ -261,6 +275,10 @@ fn by_name(heap: &Heap<'_>, all: impl Iterator<Item = Elements>) -> Vec<Elements
         merged.objects += one.objects;
         merged.bytes = merged.bytes.saturating_add(one.bytes);
         merged.class = merged.class.min(one.class);
+        let largest = |it: u32| (retained.bytes(it), std::cmp::Reverse(it));
+        if largest(one.example) > largest(merged.example) {
+            merged.example = one.example;
+        }
     }
     names.into_values().collect()
 }

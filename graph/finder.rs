@@ -1,5 +1,8 @@
 //! Finds suspects: single objects, and objects of one class together.
 
+// The file determines the names, so their hash function is seeded.
+use std::collections::HashMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::accumulation::{accumulation_point, is_less, BIG_DROP};
@@ -13,7 +16,7 @@ use crate::retained::Retained;
 use crate::search::Search;
 use crate::softly::SoftlyHeld;
 use crate::structure::Structure;
-use crate::suspect::{Group, Suspect, Who};
+use crate::suspect::{Alike, Group, Suspect, Who};
 use crate::way::Way;
 
 /// A thread or loader that retains less than a tenth of what the largest one does has no part in
@@ -21,7 +24,7 @@ use crate::way::Way;
 const SMALL: (u64, u64) = (1, 10);
 
 /// Most objects of a class whose paths are compared.
-const PATHS_MAX: usize = 10_000;
+pub const PATHS_MAX: usize = 10_000;
 
 /// Most classes listed for the objects that a suspect holds.
 pub(crate) const GROUPS_MAX: usize = 10;
@@ -39,7 +42,7 @@ pub(crate) struct Finder<'a, 'p> {
 /// Objects of one class without a dominator.
 pub(crate) struct Objects {
     pub(crate) class: u32,
-    objects: Vec<u32>,
+    pub(crate) objects: Vec<u32>,
     bytes: u64,
     /// Whether it has those objects, too, that retain enough to be suspects of their own.
     is_whole: bool,
@@ -82,7 +85,10 @@ impl Finder<'_, '_> {
             contents: Vec::new(),
             thread_local: None,
             copied_classes: 0,
-            alike_roots: 0,
+            alike: Alike {
+                percent: 100,
+                roots: 0,
+            },
             held: Held::of(heap, retained, &self.structure, &[point], bytes),
             holds: Vec::new(),
             sites: HeldSites::default(),
@@ -128,14 +134,17 @@ impl Finder<'_, '_> {
         (single, groups)
     }
 
-    /// Whether an object retains hardly more than the loaders that it holds.
-    pub(crate) fn only_holds(&self, object: u32, copies: &LoaderCopies) -> bool {
-        let more = self.retained.bytes(object).checked_sub(copies.bytes);
-        let first = copies.members.first();
-        let mut above = first
-            .into_iter()
-            .flat_map(|it| self.retained.dominators(*it));
-        more.is_some_and(|more| more <= self.least) && above.any(|at| at == object)
+    /// Whether objects retain hardly more than what loaders keep that they hold.
+    pub(crate) fn only_hold(&self, objects: &[u32], copies: &[LoaderCopies]) -> bool {
+        if copies.is_empty() {
+            return false;
+        }
+        let held = objects
+            .iter()
+            .flat_map(|object| self.retained.subtree(*object));
+        let besides = held.filter(|object| !copies.iter().any(|copies| copies.keep(*object)));
+        let bytes = besides.map(|object| self.heap.shallow_bytes(object));
+        bytes.fold(0, u64::saturating_add) <= self.least
     }
 
     /// Leaves only those threads and loaders in a group that have a part in what they retain.
@@ -191,7 +200,7 @@ impl Finder<'_, '_> {
             contents: Vec::new(),
             thread_local: None,
             copied_classes: copies.classes,
-            alike_roots: common.alike_roots,
+            alike: common.alike,
             held: Held::of(heap, retained, &self.structure, members, copies.bytes),
             holds: Vec::new(),
             sites: HeldSites::default(),
@@ -234,7 +243,7 @@ impl Finder<'_, '_> {
             contents: Vec::new(),
             thread_local: None,
             copied_classes: 0,
-            alike_roots: common.alike_roots,
+            alike: common.alike,
             held,
             holds: Vec::new(),
             sites: HeldSites::default(),
@@ -303,7 +312,7 @@ fn by_class<'a>(
 
 /// Classes of one name, of several loaders, as one.
 fn by_name(heap: &Heap<'_>, all: impl Iterator<Item = Group>) -> Vec<Group> {
-    let mut names: FxHashMap<String, Group> = FxHashMap::default();
+    let mut names: HashMap<String, Group> = HashMap::new();
     for one in all {
         let none = Group {
             objects: 0,

@@ -4,8 +4,6 @@
 //! ones. Each object with a stack represents those of its class and size among the objects below
 //! the suspect, as in [`crate::site_totals`].
 
-use std::collections::HashMap;
-
 use reader::Stratum;
 use rustc_hash::FxHashMap;
 
@@ -42,7 +40,7 @@ impl HeldSites {
     /// Those of these objects.
     pub(crate) fn of(heap: &Heap<'_>, held: impl Iterator<Item = u32>) -> Self {
         let mut strata: FxHashMap<Stratum, (u64, u64)> = FxHashMap::default();
-        let mut stacks: HashMap<(Stratum, u32, u32), (u64, u64)> = HashMap::new();
+        let mut stacks: FxHashMap<(Stratum, u32, u32), (u64, u64)> = FxHashMap::default();
         let mut all_bytes = 0_u64;
         for object in held {
             let (bytes, stratum) = (heap.shallow_bytes(object), stratum(heap, object));
@@ -56,7 +54,7 @@ impl HeldSites {
                 *stack = (stack.0 + 1, stack.1 + bytes);
             }
         }
-        let mut sites: HashMap<(u32, u32), HeldSite> = HashMap::new();
+        let mut sites: FxHashMap<(u32, u32), HeldSite> = FxHashMap::default();
         for ((stratum, class, trace), (sampled, bytes)) in stacks {
             let (all, carried) = strata.get(&stratum).copied().unwrap_or((1, 1));
             let site = sites.entry((class, trace)).or_insert(HeldSite {

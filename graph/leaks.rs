@@ -50,14 +50,19 @@ impl Leaks {
     /// Finds suspects with more than `percent` percent of the heap. Errors: the file cannot be
     /// read.
     pub fn find(heap: &Heap<'_>, retained: &Retained, percent: u64) -> Result<Self, GraphError> {
+        let least = retained.total_bytes() / 100 * percent.min(100);
+        Self::above(heap, retained, least)
+    }
+
+    /// Finds suspects with more than `least` bytes.
+    fn above(heap: &Heap<'_>, retained: &Retained, least: u64) -> Result<Self, GraphError> {
         let total_bytes = retained.total_bytes();
         let soft = SoftlyHeld::of(heap, retained);
-        let least = total_bytes / 100 * percent.min(100);
         let soft_bytes = soft.below(|_| true);
         if soft_bytes > least {
             // What a cache keeps until memory runs out must not hide a leak.
             let strong = Retained::of(heap, References::Strong)?;
-            let leaks = Self::find(heap, &strong, percent)?;
+            let leaks = Self::above(heap, &strong, least)?;
             if !leaks.suspects.is_empty() {
                 return Ok(Self {
                     total_bytes,
@@ -74,12 +79,9 @@ impl Leaks {
             least,
         };
         let copies = LoaderCopies::of(heap, retained, finder.least);
-        let (mut large, groups) = finder.candidates(&copies);
-        large.retain(|object| {
-            !copies
-                .iter()
-                .any(|copies| finder.only_holds(*object, copies))
-        });
+        let (mut large, mut groups) = finder.candidates(&copies);
+        large.retain(|object| !finder.only_hold(&[*object], &copies));
+        groups.retain(|group| !finder.only_hold(&group.objects, &copies));
         let is_weight = |group: &Objects| WEIGHTS.contains(&&*heap.class_name(group.class));
         let (weights, groups) = groups.into_iter().partition::<Vec<_>, _>(is_weight);
         let objects = large.iter().map(|object| finder.object(*object));
@@ -99,6 +101,7 @@ impl Leaks {
         let native = NativeMemory::largest(heap, least)?;
         leaks.native = native
             .into_iter()
+            .filter(|group| group.bytes > 0)
             .take(GROUPS_MAX)
             .map(NativeSuspect::new)
             .collect();

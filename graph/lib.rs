@@ -70,6 +70,7 @@ pub use class_facts::{References, UNKNOWN_CLASS};
 pub use contents::{Contents, FieldValue};
 pub use elements::{Elements, Held};
 pub use error::GraphError;
+pub use finder::PATHS_MAX;
 pub use heap::{Heap, Options};
 pub use held_sites::{HeldSite, HeldSites};
 pub use input::Input;
@@ -84,7 +85,7 @@ pub use rows::{FieldRow, FieldTable, Kind, Rows};
 pub use site_totals::SiteTotal;
 pub use step_links::{Link, Links};
 pub use string_rows::StringRow;
-pub use suspect::{Group, NativeSuspect, Suspect, Who};
+pub use suspect::{Alike, Group, NativeSuspect, Suspect, Who};
 pub use totals::Total;
 pub use unreachable::Unreachable;
 pub use waste::{

@@ -5,6 +5,9 @@
 //! loader. So the bytes of a group are those that no root leads to without passing a loader or a
 //! class of the group.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::heap::Heap;
@@ -13,8 +16,14 @@ use crate::retained::Retained;
 /// A loader belongs to a group if at least this share of its classes are those of the group.
 const ALIKE: (usize, usize) = (1, 2);
 
+/// So many equal names are no chance, even if the other loader defines many more.
+const CERTAIN: usize = 10;
+
 /// Most groups for which the bytes are computed.
 const GROUPS_MAX: usize = 3;
+
+/// Most dominators of a class among which a loader or class of the group is looked for.
+const LEVELS_MAX: usize = 1_000;
 
 /// Parts of the names of classes that the JDK makes while a program runs.
 const MADE: [&str; 4] = ["$$Lambda", "/0x", "$Proxy", "GeneratedMethodAccessor"];
@@ -26,7 +35,7 @@ pub(crate) struct LoaderCopies {
     pub(crate) loaders: Vec<u32>,
     /// The outermost of the loaders and their class objects: no other of them dominates these.
     pub(crate) members: Vec<u32>,
-    /// Number of classes that the first one defines.
+    /// Number of classes that all of them define; at least 1.
     pub(crate) classes: u64,
     /// Bytes that they keep alive together.
     pub(crate) bytes: u64,
@@ -38,15 +47,15 @@ pub(crate) struct LoaderCopies {
 struct Loader {
     object: u32,
     /// Their names and the class objects.
-    classes: FxHashMap<Box<[u8]>, u32>,
+    classes: HashMap<Box<[u8]>, u32>,
 }
 
 impl LoaderCopies {
     /// The groups of two or more loaders that retain more than `least` bytes.
     pub(crate) fn of(heap: &Heap<'_>, retained: &Retained, least: u64) -> Vec<Self> {
-        let mut groups = groups(heap);
+        let mut groups = groups(heap, retained);
         let classes = |group: &Vec<Loader>| group.iter().map(|it| it.classes.len()).sum::<usize>();
-        groups.sort_by_key(|group| std::cmp::Reverse(classes(group)));
+        groups.sort_by_key(|group| Reverse(classes(group)));
         groups.truncate(GROUPS_MAX);
         let copies = groups.iter().map(|group| Self::new(heap, retained, group));
         copies.filter(|copies| copies.bytes > least).collect()
@@ -61,14 +70,17 @@ impl LoaderCopies {
         let (others, bytes) = reached_without(heap, retained, &all);
         let is_outermost = |object: &u32| {
             retained.is_reachable(*object)
-                && !retained.dominators(*object).any(|at| all.contains(&at))
+                && !retained
+                    .dominators(*object)
+                    .take(LEVELS_MAX)
+                    .any(|at| all.contains(&at))
         };
         let mut members: Vec<u32> = all.iter().copied().filter(is_outermost).collect();
         members.sort_unstable();
         Self {
             loaders: group.iter().map(|loader| loader.object).collect(),
             members,
-            classes: group.first().map_or(0, |first| first.classes.len() as u64),
+            classes: shared_classes(group),
             bytes: retained.total_bytes().saturating_sub(bytes),
             others,
         }
@@ -81,30 +93,55 @@ impl LoaderCopies {
     }
 }
 
-/// Loaders of one class by the classes that they define.
-fn groups(heap: &Heap<'_>) -> Vec<Vec<Loader>> {
+/// Reachable loaders of one class by the classes that they define.
+fn groups(heap: &Heap<'_>, retained: &Retained) -> Vec<Vec<Loader>> {
     let mut loaders = loaders(heap);
-    loaders.sort_by_key(|loader| (std::cmp::Reverse(loader.classes.len()), loader.object));
+    loaders.retain(|loader| retained.is_reachable(loader.object));
+    loaders.sort_by_key(|loader| (Reverse(loader.classes.len()), loader.object));
     let mut groups: Vec<Vec<Loader>> = Vec::new();
+    // The groups whose first loader defines a class, by the loader's class and the name.
+    let mut known: HashMap<(u32, Box<[u8]>), usize> = HashMap::new();
     for loader in loaders {
-        let is_alike = |group: &&mut Vec<Loader>| {
-            let Some(first) = group.first() else {
-                return false;
-            };
-            let names = loader.classes.keys();
-            let shared = names
-                .filter(|name| first.classes.contains_key(*name))
-                .count();
-            heap.class(first.object) == heap.class(loader.object)
-                && shared * ALIKE.1 >= loader.classes.len() * ALIKE.0
+        let class = heap.class(loader.object);
+        let mut shared: HashMap<usize, usize> = HashMap::new();
+        for name in loader.classes.keys() {
+            if let Some(group) = known.get(&(class, name.clone())) {
+                *shared.entry(*group).or_default() += 1;
+            }
+        }
+        let most = shared
+            .into_iter()
+            .max_by_key(|(group, count)| (*count, Reverse(*group)));
+        let is_alike = |(group, count): &(usize, usize)| {
+            let first = groups.get(*group).and_then(|group| group.first());
+            let first = first.map_or(0, |first| first.classes.len());
+            let is_copy = count * ALIKE.1 >= first * ALIKE.0 || *count >= CERTAIN;
+            is_copy && count * ALIKE.1 >= loader.classes.len() * ALIKE.0
         };
-        match groups.iter_mut().find(is_alike) {
+        match most
+            .filter(is_alike)
+            .and_then(|(group, _)| groups.get_mut(group))
+        {
             Some(group) => group.push(loader),
-            None => groups.push(vec![loader]),
+            None => {
+                for name in loader.classes.keys() {
+                    known.entry((class, name.clone())).or_insert(groups.len());
+                }
+                groups.push(vec![loader]);
+            }
         }
     }
     groups.retain(|group| group.len() > 1);
     groups
+}
+
+/// Number of classes that all of these define; at least 1.
+fn shared_classes(group: &[Loader]) -> u64 {
+    let shared = group.split_first().map_or(0, |(first, others)| {
+        let in_all = |name: &[u8]| others.iter().all(|it| it.classes.contains_key(name));
+        first.classes.keys().filter(|name| in_all(name)).count() as u64
+    });
+    shared.max(1)
 }
 
 /// The loaders, but for the bootstrap loader, that define classes which the program has as files.
@@ -121,7 +158,7 @@ fn loaders(heap: &Heap<'_>) -> Vec<Loader> {
         if let (false, false, (Some(object), Some(class))) = (is_made, is_array, objects) {
             let loader = loaders.entry(object).or_insert_with(|| Loader {
                 object,
-                classes: FxHashMap::default(),
+                classes: HashMap::new(),
             });
             loader.classes.insert(name.as_bytes().into(), class);
         }

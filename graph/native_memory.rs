@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use foldhash::HashMap;
+use rustc_hash::FxHashSet;
 
 use crate::class_facts::References;
 use crate::contents::Contents;
@@ -119,7 +120,10 @@ impl NativeMemory {
             return Ok(Vec::new());
         }
         let mut groups = Self::of_blocks(heap, &fields, blocks)?.groups;
-        if groups.first().is_none_or(|first| first.bytes <= least) {
+        if !groups
+            .iter()
+            .any(|group| group.kind.is_buffer() && group.bytes > least)
+        {
             groups.clear();
         }
         Ok(groups)
@@ -363,11 +367,14 @@ impl<'h, 'p> Finder<'h, 'p> {
             targets.find(|target| is_of(*target, name))
         };
         let mut cleanups: Vec<(u32, u32)> = Vec::new();
+        // Of a hostile file, a list may end in itself.
+        let mut seen = FxHashSet::default();
         for session in sessions {
             let Some(list) = next(*session, RESOURCES) else {
                 continue;
             };
             let all = std::iter::successors(next(list, CLEANUP), |at| next(*at, CLEANUP));
+            let all = all.take_while(|cleanup| seen.insert(*cleanup));
             cleanups.extend(all.take(CLEANUPS_MAX).map(|cleanup| (*session, cleanup)));
         }
         let objects: Vec<u32> = cleanups.iter().map(|(_, cleanup)| *cleanup).collect();

@@ -60,9 +60,9 @@ impl Search {
         let (passing, lasting): (Vec<&HeapRoot>, Vec<&HeapRoot>) =
             heap.roots().iter().partition(is_passing);
         let cleaners = cleaners(heap);
-        walk.block(&cleaners);
+        walk.block(&cleaners, BLOCKED);
         // What a live thread holds is described by the thread, not by what refers to the thread.
-        walk.block(&threads);
+        walk.block(&threads, RUNS);
         walk.enter(lasting.iter().map(|root| root.object));
         walk.go();
         walk.admit(&threads, targets);
@@ -98,7 +98,7 @@ impl Search {
         std::iter::from_fn(move || {
             let at = next;
             let above = self.parents.get(at as usize).copied();
-            next = above.filter(|above| ![NONE, WANTED, BLOCKED].contains(above))?;
+            next = above.filter(|above| ![NONE, WANTED, BLOCKED, RUNS].contains(above))?;
             Some(at)
         })
     }
@@ -130,6 +130,9 @@ fn cleaners(heap: &Heap<'_>) -> FxHashSet<u32> {
 /// The parent of an object that may not be entered yet.
 const BLOCKED: u32 = NONE - 2;
 
+/// The parent of a thread before its phase.
+const RUNS: u32 = NONE - 4;
+
 /// The parent of a target that is not found yet.
 const WANTED: u32 = NONE - 3;
 
@@ -147,20 +150,20 @@ impl Walk<'_> {
         }
     }
 
-    fn block(&mut self, objects: &FxHashSet<u32>) {
+    fn block(&mut self, objects: &FxHashSet<u32>, mark: u32) {
         for object in objects {
             if let Some(slot) = self.parents.get_mut(*object as usize) {
                 if *slot == WANTED {
                     self.missing -= 1;
                 }
-                *slot = BLOCKED;
+                *slot = mark;
             }
         }
     }
 
     fn admit(&mut self, objects: &FxHashSet<u32>, targets: &[u32]) {
         for object in objects {
-            if let Some(slot @ &mut BLOCKED) = self.parents.get_mut(*object as usize) {
+            if let Some(slot @ &mut (BLOCKED | RUNS)) = self.parents.get_mut(*object as usize) {
                 *slot = NONE;
             }
         }
@@ -201,6 +204,9 @@ impl Walk<'_> {
                 }
                 self.walk_through(*object, |_| true);
                 if self.missing == 0 {
+                    // A later phase may go on from here.
+                    self.wave
+                        .extend_from_slice(last.get(place + 1..).unwrap_or_default());
                     return;
                 }
             }

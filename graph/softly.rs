@@ -6,11 +6,9 @@ use crate::class_facts::References;
 use crate::heap::Heap;
 use crate::retained::{Dominator, Retained};
 
-/// Most dominators of an object that is only softly reachable.
-const LEVELS_MAX: usize = 1_000;
-
 /// The objects that are dominated by the soft reference that refers to them, each as the outermost
-/// object that dominates it and the bytes that it retains. Those within others are left out.
+/// object that dominates it and the bytes that it retains. Those within others are left out; all
+/// are if they are less than a hundredth of the heap.
 #[derive(Debug)]
 pub(crate) struct SoftlyHeld(Vec<(u32, u64)>);
 
@@ -28,18 +26,26 @@ impl SoftlyHeld {
         });
         let held = soft.filter(|(from, to)| retained.dominator(*to) == Dominator::Object(*from));
         let held: FxHashSet<u32> = held.map(|(_, to)| *to).collect();
-        let outermost = |object: &u32| {
-            let above = retained.dominators(*object).take(LEVELS_MAX);
-            let mut last = None;
-            for at in above {
-                if held.contains(&at) {
-                    return None;
-                }
-                last = Some(at);
+        let most: u64 = held.iter().map(|object| retained.bytes(*object)).sum();
+        if most <= retained.total_bytes() / 100 {
+            return Self(Vec::new());
+        }
+        let (mut top, mut depth, mut inside, mut all) = (0, 0_u32, 0_u32, Vec::new());
+        retained.walk_tree(|object, bytes, enters| {
+            let is_held = held.contains(&object);
+            if !enters {
+                (depth, inside) = (depth - 1, inside - u32::from(is_held));
+                return;
             }
-            Some((last?, retained.bytes(*object)))
-        };
-        Self(held.iter().filter_map(outermost).collect())
+            if depth == 0 {
+                top = object;
+            }
+            if is_held && inside == 0 {
+                all.push((top, bytes));
+            }
+            (depth, inside) = (depth + 1, inside + u32::from(is_held));
+        });
+        Self(all)
     }
 
     /// The sum of the bytes below the outermost objects that `is` selects.

@@ -31,6 +31,16 @@ pub struct Group {
     pub bytes: u64,
 }
 
+/// How many of the objects of a class are held like the typical one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alike {
+    /// The share of those with the same holder: a class with static fields, or a class of roots.
+    /// 100 for a single object.
+    pub percent: u64,
+    /// Number of roots from which paths over the same classes lead; 0 for a single object.
+    pub roots: u64,
+}
+
 /// One suspect.
 #[derive(Clone, Debug)]
 pub struct Suspect {
@@ -68,9 +78,8 @@ pub struct Suspect {
     /// Number of classes that the first loader of a group defines, if the group is loaders that
     /// define the same; else 0.
     pub copied_classes: u64,
-    /// Of a class: the number of roots from which paths lead over the same classes as `path` to its
-    /// objects; 0 for an object.
-    pub alike_roots: u64,
+    /// Of a class: how many of its objects are held like the typical one.
+    pub alike: Alike,
     /// What it holds as the program knows it.
     pub held: Held,
     /// The objects that it holds, by class, most bytes first; at most ten classes.

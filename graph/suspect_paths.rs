@@ -7,6 +7,7 @@ use crate::finder::Finder;
 use crate::heap::Heap;
 use crate::leaks::Leaks;
 use crate::paths::{Path, Step};
+use crate::step_links::Link;
 use crate::suspect::Suspect;
 use crate::way::Way;
 
@@ -58,7 +59,8 @@ impl Leaks {
                 continue;
             };
             let target = suspect.held.elements.map(|elements| elements.class);
-            let fields = others.iter().filter_map(|other| other.static_field);
+            let lasting = others.iter().filter(|other| !other.is_weak);
+            let fields = lasting.filter_map(|other| other.static_field);
             let also = fields
                 .filter(|field| Some(*field) != path.static_field)
                 .min();
@@ -106,7 +108,10 @@ impl Leaks {
         for suspect in &mut self.suspects {
             if key(suspect).is_some() {
                 let path = paths.next().flatten();
-                suspect.thread_local = path.and_then(|path| path.static_field);
+                suspect.thread_local = path.and_then(|path| match path.steps.last()?.link {
+                    Some(Link::Static(_)) => path.static_field,
+                    _ => None,
+                });
             }
         }
         Ok(())
@@ -117,17 +122,21 @@ impl Finder<'_, '_> {
     /// Whether a path leads over the value of a weak map's entry that also holds the entry's key.
     fn keeps_its_key(&self, path: &Path) -> bool {
         let class = |step: &Step| self.heap.class_name(self.heap.class(step.object));
-        let mut pairs = path.steps.windows(2);
-        let entry = pairs.find(|two| two.first().is_some_and(|it| class(it) == WEAK_ENTRY));
-        let Some([entry, value]) = entry else {
+        let place = path.steps.iter().position(|step| class(step) == WEAK_ENTRY);
+        let after = place.and_then(|place| path.steps.get(place..));
+        let Some([entry, value, ..]) = after else {
             return false;
         };
+        if path.left_out.map(|gap| gap.behind) == place.map(|place| place + 1) {
+            return false;
+        }
         let (_, key) = self.heap.graph(References::All).implied(entry.object);
         let is_key = |step: &Step| Some(step.object) == key;
         let mut above = key
             .into_iter()
             .flat_map(|key| self.retained.dominators(key));
-        path.steps.iter().any(is_key) || above.any(|at| at == value.object)
+        let mut after = after.into_iter().flatten();
+        after.any(is_key) || above.any(|at| at == value.object)
     }
 
     /// The objects to which paths are needed.

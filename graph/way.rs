@@ -36,7 +36,13 @@ impl Way {
             (None, Some(_)) => THREAD_LOCAL_STEPS,
             (None, None) => 1,
         };
-        let steps = steps.get(start..).unwrap_or_default();
+        // The link after a gap is that of an object left out.
+        let gap = path
+            .left_out
+            .map(|gap| gap.behind)
+            .filter(|gap| *gap > start);
+        let end = gap.unwrap_or(steps.len());
+        let steps = steps.get(start..end).unwrap_or_default();
         let class = |step: &Step| heap.class(step.object);
         let is_collection = |step: &Step| {
             let is_structure = structure.part(class(step)) == Part::Structure;

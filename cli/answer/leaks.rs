@@ -257,7 +257,11 @@ impl NativeAnswer {
         )?;
         for (class, objects) in &self.owners {
             let class = plain(&shown(class));
-            writeln!(to, "  held by {} {class}", grouped(*objects))?;
+            writeln!(
+                to,
+                "  on the way: {} {class} in the heap",
+                grouped(*objects)
+            )?;
         }
         Ok(())
     }
@@ -377,8 +381,8 @@ impl SuspectAnswer {
     }
 
     fn print_holds(&self, to: &mut dyn Write) -> io::Result<()> {
-        // The rows are those of the accumulation point, so they add up to its bytes.
-        let point = self.accumulation.as_ref();
+        // The rows are those of an object's accumulation point or of a class's objects.
+        let point = self.accumulation.as_ref().filter(|_| self.id.is_some());
         let bytes = point.map_or(self.retained, |point| point.retained);
         writeln!(
             to,

@@ -4,7 +4,7 @@
 use serde_json::{json, Map, Value};
 
 use crate::plain::plain;
-use crate::sentence::PLUMBING;
+use crate::thread_frames::PLUMBING;
 
 /// Most bytes of an answer.
 pub(crate) const ANSWER_BYTES_MAX: usize = 8 << 10;

@@ -332,3 +332,85 @@ fn a_weak_map_whose_values_keep_their_keys_is_told() {
         assert!(first.keeps_its_key);
     });
 }
+
+/// A loader with classes of these names, ids from the loader's on. Gives the class objects.
+fn loader(dump: &mut Dump, id: u64, names: &[String]) -> Vec<u64> {
+    let classes = ids(id + 0x100, names.len() as u64);
+    for (class, name) in classes.iter().zip(names) {
+        dump.class(*class, name, Dump::OBJECT, id, &[], &[]);
+    }
+    dump.instance(id, NODE, &[id + 0x80]);
+    dump.object_array(id + 0x80, &classes);
+    classes
+}
+
+/// Two loaders with classes of these names, of which roots hold the first `held`.
+fn two_loaders(names: [&[String]; 2], held: usize) -> Dump {
+    let all = [0x50_0000, 0x60_0000];
+    let mut dump = with_static(0x3000);
+    dump.class(
+        QUEUE,
+        "java/lang/ClassLoader",
+        Dump::OBJECT,
+        0,
+        &["classes"],
+        &[],
+    );
+    dump.class(NODE, "shop/WebLoader", QUEUE, 0, &[], &[]);
+    for (id, names) in all.iter().zip(names) {
+        loader(&mut dump, *id, names);
+    }
+    dump.object_array(0x3000, &all[..held]);
+    dump
+}
+
+fn copied_classes(dump: Dump) -> u64 {
+    find(dump, |_, leaks| {
+        let all = leaks.suspects.iter().map(|suspect| suspect.copied_classes);
+        all.max().unwrap_or(0)
+    })
+}
+
+#[test]
+fn loaders_are_copies_only_if_they_are_alive_and_define_mostly_the_same() {
+    let names = |count: usize| -> Vec<String> {
+        (0..count).map(|number| format!("shop/C{number}")).collect()
+    };
+    let (many, other) = (names(40), vec!["shop/C0".to_owned(), "plugin/P".to_owned()]);
+    assert_eq!(copied_classes(two_loaders([&many, &many], 2)), 40);
+    assert_eq!(copied_classes(two_loaders([&many, &many], 1)), 0, "garbage");
+    assert_eq!(copied_classes(two_loaders([&many, &other], 2)), 0, "few");
+    assert_eq!(copied_classes(two_loaders([&many, &many[..12]], 2)), 12);
+}
+
+/// Four fields hold half of the sessions each, every session by two of them.
+#[test]
+fn a_holder_of_a_part_is_given_with_its_share() {
+    let mut dump = Dump::new(8);
+    dump.class(
+        ORDER,
+        "shop/Session",
+        Dump::OBJECT,
+        0,
+        &["a", "b", "c", "d"],
+        &[],
+    );
+    let sessions = ids(0x10_0000, COUNT);
+    sessions
+        .iter()
+        .for_each(|id| dump.instance(*id, ORDER, &[0; 4]));
+    let half = sessions.len() / 2;
+    let parts = [&sessions[..half], &sessions[half..]];
+    for (number, part) in (0..4_u64).zip(parts.into_iter().cycle()) {
+        let (class, array) = (0x2800 + number * 0x40, 0x3000 + number * 0x100_0000);
+        let name = format!("shop/Holder{number}");
+        dump.class(class, &name, Dump::OBJECT, 0, &[], &[("IT", array)]);
+        dump.root(class);
+        dump.object_array(array, part);
+    }
+    find(dump, |heap, leaks| {
+        let first = &leaks.suspects[0];
+        assert_eq!(elements(heap, first), ("shop.Session".to_owned(), COUNT));
+        assert_eq!(first.alike.percent, 50);
+    });
+}
