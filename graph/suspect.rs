@@ -60,7 +60,7 @@ pub struct Suspect {
     /// The accumulation point below the first object of a group that is no group of elements.
     pub inside: Option<u32>,
     /// A path from a root to the accumulation point, or to the typical object; see
-    /// [`Heap::paths`].
+    /// [`crate::Heap::paths`].
     pub path: Option<Path>,
     /// A path to one of the elements.
     pub example: Option<Path>,

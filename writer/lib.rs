@@ -18,6 +18,7 @@ pub mod emit;
 pub mod heap_record;
 pub mod profile_record;
 pub mod record;
+pub mod site_rows;
 
 mod compressor;
 mod connection;

@@ -17,7 +17,6 @@ mod stacks;
 mod threads;
 mod times;
 
-pub(crate) use allocations::site_rows::{alloc_sites, ranked_traces, SiteRow};
 pub(crate) use allocations::{Allocations, LiveTraces, New};
 pub(crate) use cpu::{cpu_samples_record, CpuCounts, CpuRow, CpuSamples};
 pub(crate) use monitors::Monitors;
@@ -25,3 +24,4 @@ pub(crate) use profiles::Profiles;
 pub(crate) use report::{report, Part};
 pub(crate) use stacks::{NamedFrame, StackTraces};
 pub(crate) use times::CpuTimes;
+pub(crate) use writer::site_rows::{alloc_sites, ranked_traces, SiteRow};

@@ -3,7 +3,6 @@
 mod exact;
 pub(crate) mod live_objects;
 mod sampled;
-pub(crate) mod site_rows;
 
 pub(crate) use exact::New;
 
@@ -22,10 +21,10 @@ use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
 use sampled::live_samples::{weight, LiveSamples, Sample};
 use sampled::sample_budget::{SampleBudget, Taken};
-use site_rows::SiteRow;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::Arc;
 use tables::{SiteIndex, SiteKey, SiteTable, Tables, TraceId, Weight};
+use writer::site_rows::SiteRow;
 
 /// Places of allocations that are remembered as shown by bytecode or not.
 const MOST_SHOWN: usize = 1 << 16;

@@ -5,7 +5,6 @@
 
 use super::{Figures, Part};
 use crate::order::Order;
-use crate::profile::allocations::site_rows::sites;
 use crate::profile::cpu::cpu_counts::cpu_samples_record;
 use crate::profile::Profiles;
 use std::collections::BTreeSet;
@@ -14,6 +13,7 @@ use tables::profile::Sites;
 use tables::{ClassId, ObjectId, ObjectTable, ThreadId, TraceId};
 use writer::profile_record::{AllocSites, ControlSettings, EndThread, HeapSummary};
 use writer::record::StartThread;
+use writer::site_rows::sites;
 use writer::{emit, DumpFile, WriteError};
 
 /// Writes the whole file: head, settings, and one record for each profile.

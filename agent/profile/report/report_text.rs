@@ -3,7 +3,6 @@
 use super::report_monitors;
 use super::{Figures, Part};
 use crate::order::Order;
-use crate::profile::allocations::site_rows::sites;
 use crate::profile::cpu::cpu_counts::costs;
 use crate::profile::threads::KnownThread;
 use crate::profile::times::call_rows::NamedCall;
@@ -19,6 +18,7 @@ use text::{
     CpuSamplesBlock, CpuTimeBlock, Frame, Header, Moment, OldProfile, Report, SitesBlock,
     ThreadStart, Trace,
 };
+use writer::site_rows::sites;
 
 /// Writes the head, the threads, all traces to which the blocks refer, and then one block for each
 /// profile, because readers look for traces in one place. The format of `java -prof` has none of

@@ -1,37 +1,40 @@
 //! Allocation sites as rows of a report.
 
-use format::ClassName;
 use std::sync::Arc;
+
+use format::ClassName;
 use tables::profile::{Site, SiteOrder, SiteTotals, Sites};
 use tables::{ClassId, TraceId, Weight};
-use writer::profile_record::AllocSites;
-use writer::WriteError;
+
+use crate::profile_record::AllocSites;
+use crate::WriteError;
 
 /// A site and its weights.
 #[derive(Clone, Debug)]
-pub(crate) struct SiteRow {
+pub struct SiteRow {
     /// The class's signature.
-    pub(crate) signature: Arc<[u8]>,
+    pub signature: Arc<[u8]>,
     /// The class, as a row of the session's tables, or of the dump's if a dump has replaced it.
-    pub(crate) class: ClassId,
+    pub class: ClassId,
     /// The stack, likewise.
-    pub(crate) trace: TraceId,
+    pub trace: TraceId,
     /// All objects ever allocated there.
-    pub(crate) allocated: Weight,
+    pub allocated: Weight,
     /// Those that are alive.
-    pub(crate) live: Weight,
+    pub live: Weight,
 }
 
 impl SiteRow {
     /// Adds another site's weights.
-    pub(crate) fn add(&mut self, other: &Self) {
+    pub fn add(&mut self, other: &Self) {
         self.allocated.add(other.allocated, 1.0);
         self.live.add(other.live, 1.0);
     }
 }
 
-/// The record of these sites, down to the cutoff. Its totals include those of the `others`.
-pub(crate) fn alloc_sites(
+/// The record of these sites, down to the cutoff. Its totals include those of the `others`. Errors:
+/// as of [`AllocSites::encode`].
+pub fn alloc_sites(
     rows: &[SiteRow],
     others: &[SiteRow],
     cutoff: f64,
@@ -44,14 +47,14 @@ pub(crate) fn alloc_sites(
 }
 
 /// The traces of the sites above the cutoff.
-pub(crate) fn ranked_traces(rows: &[SiteRow], cutoff: f64) -> Vec<TraceId> {
+pub fn ranked_traces(rows: &[SiteRow], cutoff: f64) -> Vec<TraceId> {
     let sites = sites(rows);
     let ranked = Sites::new(&sites, SiteOrder::LiveBytes, cutoff);
     ranked.traces().collect()
 }
 
 /// The rows in the writer's form.
-pub(crate) fn sites(rows: &[SiteRow]) -> Vec<Site<'_>> {
+pub fn sites(rows: &[SiteRow]) -> Vec<Site<'_>> {
     let site = |row| {
         let row: &SiteRow = row;
         Site {
