@@ -120,7 +120,7 @@ class JarTest {
             assertEquals("3 instances, 48 bytes", asked(jvm, "histogram by jmx"));
             for (String words : new String[] {"leaks", "leaks by jmx"}) {
                 said = asked(jvm, words);
-                assertTrue(said.startsWith("class jar.SelfDumper retains ") && said.contains(".LEAK (static)  byte[][] "), said);
+                assertTrue(said.startsWith("1,000 byte[] retain ") && said.contains(".LEAK (static)  byte[][] "), said);
             }
             assertEquals(0, jvm.end(), jvm.err::text);
             // No answers, no copy of the command.
