@@ -5,7 +5,7 @@ use std::io;
 use format::{sub_record, BasicType};
 use reader::{ClassDump, Constant, Field, Static};
 
-use crate::heap_scan::{id_at, id_bytes, u32_at};
+use crate::visitor::{id_at, id_bytes, u32_at};
 use crate::window::Window;
 
 /// A record that is decoded step by step. Nothing is consumed until the record is complete.

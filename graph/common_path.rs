@@ -7,8 +7,7 @@ use crate::heap::Heap;
 use crate::retained::Retained;
 use crate::search::Search;
 use crate::shared_paths::SharedPaths;
-use crate::suspect::Alike;
-use crate::suspect_paths::STEPS_MAX;
+use crate::suspect::{Alike, STEPS_MAX};
 
 /// Most steps of a path whose root is counted.
 const ROOT_STEPS_MAX: usize = 100;

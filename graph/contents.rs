@@ -7,8 +7,9 @@ use reader::{ClassDump, Root};
 
 use crate::error::GraphError;
 use crate::heap::Heap;
-use crate::heap_scan::{id_at, scan, Head, Visitor};
-use crate::link::PartPlace;
+use crate::heap_scan::scan;
+use crate::parts::PartPlace;
+use crate::visitor::{id_in, Head, Visitor};
 
 /// The contents of one object.
 #[derive(Clone, Debug)]
@@ -95,13 +96,6 @@ impl Finder<'_> {
     }
 }
 
-fn id_of(bytes: &[u8], id_bytes: u32) -> u64 {
-    match id_bytes {
-        4 => id_at::<4>(bytes, 0),
-        _ => id_at::<8>(bytes, 0),
-    }
-}
-
 impl Seeker for Finder<'_> {
     fn aim(&mut self, next: u32) {
         self.next = next;
@@ -139,7 +133,7 @@ impl Visitor for Finder<'_> {
         if let Some(Contents::References { ids, .. }) = self.open() {
             let left = (most / id_bytes as usize).saturating_sub(ids.len());
             let all = bytes.chunks_exact(id_bytes as usize);
-            ids.extend(all.take(left).map(|id| id_of(id, id_bytes)));
+            ids.extend(all.take(left).map(|id| id_in(id, 0, id_bytes)));
         }
     }
 

@@ -10,12 +10,12 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 use crate::class_facts::NONE;
 use crate::error::GraphError;
 use crate::heap::Heap;
-use crate::heap_scan::{id_at, scan, Head, Visitor};
+use crate::heap_scan::scan;
 use crate::holder::{self, Holder};
-use crate::link::PartPlace;
-use crate::parts::in_order;
+use crate::parts::{in_order, PartPlace};
 use crate::retained::Retained;
 use crate::roles::{roles, Role};
+use crate::visitor::{id_in, Head, Visitor};
 use crate::window::Window;
 
 /// A string: its object, its array, and the encoding of its characters.
@@ -186,10 +186,7 @@ impl Gleaner<'_, '_> {
     }
 
     fn id(&self, bytes: &[u8], at: u32) -> u64 {
-        match self.id_bytes() {
-            4 => id_at::<4>(bytes, at as usize),
-            _ => id_at::<8>(bytes, at as usize),
-        }
+        id_in(bytes, at as usize, self.id_bytes())
     }
 
     /// Adds the holder of an object, if the object is of interest.

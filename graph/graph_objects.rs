@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use format::{BasicType, GRAPH_ELEMENTS_MAX, UNIT_BYTES};
 
-use crate::heap_scan::{Head, Visitor, INSTANCE_BYTES_MAX};
+use crate::visitor::{Head, Visitor, INSTANCE_BYTES_MAX};
 use crate::window::Window;
 
 /// Bytes of the longest number.

@@ -11,7 +11,8 @@ use crate::graph_view::{GraphView, Implied};
 use crate::id_index::IdIndex;
 use crate::input::Input;
 use crate::kinds::Kind;
-use crate::link::{link, Known, Linked, PartPlace};
+use crate::link::{link, Known, Linked};
+use crate::parts::PartPlace;
 use crate::roots::{HeapRoot, Local, Roots};
 use crate::survey::{survey, Part, Survey};
 

@@ -61,6 +61,7 @@ mod totals;
 mod tree_shape;
 mod unpacking;
 mod unreachable;
+mod visitor;
 mod waste;
 mod way;
 mod window;

@@ -6,13 +6,13 @@ use reader::{Budget, ClassDump, ClassTable, ReadError, Root, Sizes};
 use crate::class_facts::AllFacts;
 use crate::edges::Edges;
 use crate::error::GraphError;
-use crate::heap_scan::{id_at, scan, Head, Visitor};
+use crate::heap_scan::scan;
 use crate::id_index::IdIndex;
 use crate::input::Input;
 use crate::kinds::{Kind, KindNumbers, Kinds};
-use crate::parts::in_order;
+use crate::parts::{in_order, PartPlace};
 use crate::roots::Roots;
-use crate::survey::Checkpoint;
+use crate::visitor::{id_at, id_in, Head, Visitor};
 use crate::window::Window;
 
 /// Traces up to this serial have no frames: 0 is none, 1 the empty trace.
@@ -26,20 +26,6 @@ const IDS_AHEAD: usize = 16;
 
 /// The most memory for one reference: its target here, and a pair in the search of dominators.
 const REFERENCE_BYTES: u64 = 12;
-
-/// A part of the heap, as input of the second pass.
-#[derive(Clone, Debug)]
-pub(crate) struct PartPlace {
-    pub(crate) start: u64,
-    /// Offset after the last sub-record that the first pass could read.
-    pub(crate) end: u64,
-    /// Number of the first object.
-    pub(crate) first: u32,
-    /// Number of objects.
-    pub(crate) count: u32,
-    /// The positions of every 1,024th object.
-    pub(crate) checkpoints: Vec<Checkpoint>,
-}
 
 /// The inputs of the second pass.
 #[derive(Clone, Copy, Debug)]
@@ -276,10 +262,7 @@ impl Visitor for Linker<'_> {
         };
         let object = self.next;
         self.begin(class, known.told_or(head.units, facts.units), head.trace);
-        let id = |offset: u32| match known.id_bytes {
-            4 => id_at::<4>(data, offset as usize),
-            _ => id_at::<8>(data, offset as usize),
-        };
+        let id = |offset: u32| id_in(data, offset as usize, known.id_bytes);
         for offset in &facts.references {
             self.refer(id(*offset));
         }

@@ -7,12 +7,25 @@ use std::thread;
 
 use crate::error::GraphError;
 use crate::input::Input;
-use crate::link::PartPlace;
-use crate::survey::next_of;
+use crate::survey::{next_of, Checkpoint};
 use crate::window::Window;
 
 /// Parts per thread that may be finished before the one that is processed next.
 const PARTS_AHEAD: usize = 4;
+
+/// A part of the heap, as input of the second pass.
+#[derive(Clone, Debug)]
+pub(crate) struct PartPlace {
+    pub(crate) start: u64,
+    /// Offset after the last sub-record that the first pass could read.
+    pub(crate) end: u64,
+    /// Number of the first object.
+    pub(crate) first: u32,
+    /// Number of objects.
+    pub(crate) count: u32,
+    /// The positions of every 1,024th object.
+    pub(crate) checkpoints: Vec<Checkpoint>,
+}
 
 /// Calls `read` for each part, on `threads` threads unless the file is a stream, and `take` with
 /// the results in order.

@@ -9,9 +9,9 @@ use crate::class_facts::NONE;
 use crate::contents::Contents;
 use crate::error::GraphError;
 use crate::heap::Heap;
-use crate::heap_scan::{id_at, scan, Head, Visitor};
-use crate::link::PartPlace;
-use crate::parts::in_order;
+use crate::heap_scan::scan;
+use crate::parts::{in_order, PartPlace};
+use crate::visitor::{id_in, Head, Visitor};
 use crate::window::Window;
 
 /// The kind of an object.
@@ -197,10 +197,7 @@ impl Collector<'_, '_> {
     }
 
     fn id(&self, bytes: &[u8], at: u32) -> u64 {
-        match self.heap.header().id_bytes {
-            4 => id_at::<4>(bytes, at as usize),
-            _ => id_at::<8>(bytes, at as usize),
-        }
+        id_in(bytes, at as usize, self.heap.header().id_bytes)
     }
 }
 

@@ -6,7 +6,7 @@ use reader::{ClassDump, Root, RootKind};
 use crate::contents::Seeker;
 use crate::error::GraphError;
 use crate::heap::Heap;
-use crate::heap_scan::{id_at, Head, Visitor};
+use crate::visitor::{id_in, Head, Visitor};
 
 /// The kind of a reference. [`Heap::link_text`] formats it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +124,7 @@ impl Visitor for Finder<'_, '_> {
         let sought = self.of_open();
         let mut count = 0;
         for bytes in bytes.chunks_exact(id_bytes as usize) {
-            let id = id_in(bytes, id_bytes);
+            let id = id_in(bytes, 0, id_bytes);
             let known = sought.binary_search_by_key(&id, |one| one.to_id).ok();
             match known.and_then(|place| sought.get_mut(place)) {
                 // The first of several references is kept.
@@ -140,13 +140,6 @@ impl Visitor for Finder<'_, '_> {
 
     fn primitive_array(&mut self, _: u64, _: Head, _: u32, _: BasicType) {
         self.object();
-    }
-}
-
-fn id_in(bytes: &[u8], id_bytes: u32) -> u64 {
-    match id_bytes {
-        4 => id_at::<4>(bytes, 0),
-        _ => id_at::<8>(bytes, 0),
     }
 }
 
@@ -194,7 +187,7 @@ impl Heap<'_> {
             .flat_map(|class| &class.fields)
         {
             let bytes = data.get(at..).unwrap_or_default();
-            if field.kind == BasicType::Object && id_in(bytes, id_bytes) == id {
+            if field.kind == BasicType::Object && id_in(bytes, 0, id_bytes) == id {
                 return Some(field.name);
             }
             at += field.kind.size_bytes(id_bytes) as usize;

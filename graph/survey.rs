@@ -10,9 +10,10 @@ use reader::{
 };
 
 use crate::error::GraphError;
-use crate::heap_scan::{id_at, scan, u32_at, Head, ScanEnd, Visitor, OPEN_END};
+use crate::heap_scan::{scan, ScanEnd, OPEN_END};
 use crate::id_list::IdList;
 use crate::input::Input;
+use crate::visitor::{id_at, u32_at, Head, Visitor};
 use crate::window::Window;
 
 /// Bytes of the longest header, that of a graph stream.

@@ -6,6 +6,9 @@ use crate::native_memory::NativeGroup;
 use crate::paths::{Path, Step};
 use crate::way::Way;
 
+/// Most steps of a suspect's path.
+pub(crate) const STEPS_MAX: usize = 18;
+
 /// The suspect: an object or a class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Who {

@@ -8,7 +8,7 @@ use crate::heap::Heap;
 use crate::leaks::Leaks;
 use crate::paths::{Path, Step};
 use crate::step_links::Link;
-use crate::suspect::Suspect;
+use crate::suspect::{Suspect, STEPS_MAX};
 use crate::way::Way;
 
 /// The class of the entries of a weak map.
@@ -19,9 +19,6 @@ const CONTENTS_MAX: usize = 5;
 
 /// A child that retains less than three tenths of its parent's bytes does not fill it.
 const FILLS: (u64, u64) = (3, 10);
-
-/// Most steps of a suspect's path.
-pub(crate) const STEPS_MAX: usize = 18;
 
 /// Most objects that refer to an element and are asked who holds them.
 const HOLDERS_MAX: usize = 4;
