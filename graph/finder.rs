@@ -16,8 +16,7 @@ use crate::retained::Retained;
 use crate::search::Search;
 use crate::softly::SoftlyHeld;
 use crate::structure::Structure;
-use crate::suspect::{Alike, Group, Suspect, Who};
-use crate::way::Way;
+use crate::suspect::{Group, Suspect, Who};
 
 /// A thread or loader that retains less than a tenth of what the largest one does has no part in
 /// what they retain together.
@@ -69,29 +68,13 @@ impl Finder<'_, '_> {
         let (heap, retained) = (self.heap, self.retained);
         let point = accumulation_point(heap, retained, object);
         let bytes = retained.bytes(point);
+        let held = Held::of(heap, retained, &self.structure, &[point], bytes);
         let suspect = Suspect {
-            who: Who::Object(object),
-            bytes: retained.bytes(object),
             soft_bytes: self.soft.below(|top| top == object),
             typical: Some(object),
-            inside: None,
             accumulation: Some(point),
             accumulated_bytes: bytes,
-            path: None,
-            example: None,
-            way: Way::default(),
-            also: None,
-            keeps_its_key: false,
-            contents: Vec::new(),
-            thread_local: None,
-            copied_classes: 0,
-            alike: Alike {
-                percent: 100,
-                roots: 0,
-            },
-            held: Held::of(heap, retained, &self.structure, &[point], bytes),
-            holds: Vec::new(),
-            sites: HeldSites::default(),
+            ..Suspect::new(Who::Object(object), retained.bytes(object), held)
         };
         self.with_contents(suspect, || retained.subtree(point))
     }
@@ -181,29 +164,16 @@ impl Finder<'_, '_> {
         let common = Common::of(heap, retained, search, &copies.loaders);
         let members = &copies.members;
         let first = copies.loaders.first().copied().unwrap_or(0);
+        let who = Who::Class {
+            class: heap.class(first),
+            objects: copies.loaders.len() as u64,
+        };
+        let held = Held::of(heap, retained, &self.structure, members, copies.bytes);
         let suspect = Suspect {
-            who: Who::Class {
-                class: heap.class(first),
-                objects: copies.loaders.len() as u64,
-            },
-            bytes: copies.bytes,
-            soft_bytes: 0,
             typical: common.example,
-            inside: None,
-            accumulation: None,
-            accumulated_bytes: 0,
-            path: None,
-            example: None,
-            way: Way::default(),
-            also: None,
-            keeps_its_key: false,
-            contents: Vec::new(),
-            thread_local: None,
             copied_classes: copies.classes,
             alike: common.alike,
-            held: Held::of(heap, retained, &self.structure, members, copies.bytes),
-            holds: Vec::new(),
-            sites: HeldSites::default(),
+            ..Suspect::new(who, copies.bytes, held)
         };
         self.with_contents(suspect, || {
             members.iter().flat_map(|object| retained.subtree(*object))
@@ -221,12 +191,11 @@ impl Finder<'_, '_> {
         }
         let inside = objects.first();
         let inside = inside.map(|object| accumulation_point(heap, retained, *object));
+        let who = Who::Class {
+            class: group.class,
+            objects: objects.len() as u64,
+        };
         let suspect = Suspect {
-            who: Who::Class {
-                class: group.class,
-                objects: objects.len() as u64,
-            },
-            bytes: group.bytes,
             soft_bytes: self.soft.below(|top| {
                 let is_small = retained.bytes(top) <= self.least;
                 heap.class(top) == group.class && (group.is_whole || is_small)
@@ -235,18 +204,8 @@ impl Finder<'_, '_> {
             inside: inside.filter(|_| self.structure.is_one_of_many(group.class)),
             accumulation: common.object,
             accumulated_bytes: common.object.map_or(0, |object| retained.bytes(object)),
-            path: None,
-            example: None,
-            way: Way::default(),
-            also: None,
-            keeps_its_key: false,
-            contents: Vec::new(),
-            thread_local: None,
-            copied_classes: 0,
             alike: common.alike,
-            held,
-            holds: Vec::new(),
-            sites: HeldSites::default(),
+            ..Suspect::new(who, group.bytes, held)
         };
         self.with_contents(suspect, || {
             objects.iter().flat_map(|object| retained.subtree(*object))

@@ -113,6 +113,34 @@ impl NativeSuspect {
 }
 
 impl Suspect {
+    /// Who retains how many bytes, and what they are; the rest is not known yet.
+    pub(crate) fn new(who: Who, bytes: u64, held: Held) -> Self {
+        Self {
+            who,
+            bytes,
+            soft_bytes: 0,
+            accumulation: None,
+            accumulated_bytes: 0,
+            typical: None,
+            inside: None,
+            path: None,
+            example: None,
+            way: Way::default(),
+            also: None,
+            keeps_its_key: false,
+            contents: Vec::new(),
+            thread_local: None,
+            copied_classes: 0,
+            alike: Alike {
+                percent: 100,
+                roots: 0,
+            },
+            held,
+            holds: Vec::new(),
+            sites: HeldSites::default(),
+        }
+    }
+
     /// One of the elements; for threads that hold no elements, what the first one mostly holds.
     pub(crate) fn example_object(&self) -> Option<u32> {
         let elements = self.held.elements.map(|elements| elements.example);
