@@ -2,10 +2,21 @@
 
 use crate::error::ReadError;
 use crate::stream::Source;
-use crate::text::TEXT_MAGIC;
 
 /// Longest version text that is read; known ones have 18 bytes.
 const VERSION_BYTES_MAX: usize = 32;
+
+/// The start of a text profile; a digit and a comma follow.
+const TEXT_MAGIC: &[u8] = b"JAVA PROFILE 1.0.";
+
+/// Bytes by which text and binary differ: `JAVA PROFILE 1.0.1`, and the one after it.
+pub(crate) const KIND_BYTES: usize = TEXT_MAGIC.len() + 2;
+
+/// Whether the start of a file is that of a text profile, which the JDK's agent wrote with
+/// `format=a`.
+pub(crate) fn is_text(start: &[u8]) -> bool {
+    start.starts_with(TEXT_MAGIC) && start.get(KIND_BYTES - 1) == Some(&b',')
+}
 
 /// Version of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +90,7 @@ fn read_version(from: &mut Source<'_>) -> Result<Version, ReadError> {
             Err(fault) => return Err(fault),
         }
     }
-    if text.starts_with(TEXT_MAGIC) && text.contains(&b',') {
+    if is_text(&text) {
         return Err(ReadError::TextProfile);
     }
     Version::from_text(&text).ok_or(ReadError::NotHprof)

@@ -4,10 +4,8 @@ use std::io::{self, Cursor, ErrorKind, Read};
 
 use crate::dump::DumpReader;
 use crate::error::ReadError;
-use crate::text::{TextReader, TEXT_MAGIC};
-
-/// Bytes of `JAVA PROFILE 1.0.1`, after which the two kinds differ.
-const VERSION_BYTES: usize = 18;
+use crate::header::{is_text, KIND_BYTES};
+use crate::text::TextReader;
 
 /// A file of either kind, ready to be read.
 #[derive(Debug)]
@@ -24,7 +22,7 @@ impl<'r> Opened<'r> {
     pub fn new(mut inner: Box<dyn Read + 'r>) -> Result<Self, ReadError> {
         let start =
             first_bytes(&mut inner).map_err(|source| ReadError::Io { offset: 0, source })?;
-        let is_text = start.starts_with(TEXT_MAGIC) && start.get(VERSION_BYTES) == Some(&b',');
+        let is_text = is_text(&start);
         let whole = Box::new(Cursor::new(start).chain(inner));
         if is_text {
             return Ok(Self::Text(TextReader::new(whole)));
@@ -34,8 +32,8 @@ impl<'r> Opened<'r> {
 }
 
 fn first_bytes(inner: &mut dyn Read) -> io::Result<Vec<u8>> {
-    let mut start = Vec::with_capacity(VERSION_BYTES + 1);
-    let mut limited = inner.take(VERSION_BYTES as u64 + 1);
+    let mut start = Vec::with_capacity(KIND_BYTES);
+    let mut limited = inner.take(KIND_BYTES as u64);
     match limited.read_to_end(&mut start) {
         // A truncated gzip stream; treated like a file that ends here.
         Err(fault) if fault.kind() == ErrorKind::UnexpectedEof => Ok(start),

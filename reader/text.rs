@@ -10,14 +10,11 @@ mod rows;
 use std::io::Read;
 
 use crate::budget::{Budget, ENTRY_BYTES};
-use crate::cpu_profile::{CpuKind, CpuTable};
+use crate::cpu_table::{CpuKind, CpuTable};
 use crate::error::ReadError;
 use crate::sites::{Amount, SiteTable};
 use crate::stacks::StackFrame;
 use lines::Lines;
-
-/// First bytes of a text profile; a digit and a comma follow.
-pub(crate) const TEXT_MAGIC: &[u8] = b"JAVA PROFILE 1.0.";
 
 /// Most rows kept of one section, and frames kept of one trace; more than any JVM writes.
 const ROWS_MAX: usize = 1 << 22;

@@ -1,6 +1,6 @@
 //! Single lines of a text profile: frames, and the rows of its tables.
 
-use crate::cpu_profile::{CpuKind, CpuRow};
+use crate::cpu_table::{CpuKind, CpuRow};
 use crate::sites::{Amount, Site};
 use crate::stacks::StackFrame;
 
