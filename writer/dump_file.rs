@@ -9,6 +9,7 @@ use std::time::Duration;
 use crossbeam_channel::{bounded, Receiver, RecvTimeoutError, Sender};
 
 use crate::joined_segments::JoinedSegments;
+use crate::message::{Message, Reply};
 use crate::record::HeapDumpEnd;
 use crate::segment::{buffer_of, emptied};
 use crate::worker::{self, StartWorker, Worker};
@@ -21,20 +22,6 @@ const CHANNEL_BUFFERS: usize = 8;
 
 /// Interval at which a waiting caller checks whether the writer thread has ended.
 const LOOK: Duration = Duration::from_millis(20);
-
-/// A message to the writer thread.
-pub(crate) enum Message {
-    Head(Vec<u8>),
-    Objects(Vec<u8>),
-    Flush(Reply<()>),
-    Tail(Reply<Tail>),
-    Finish,
-    FinishWithTail(u64),
-    Abandon,
-}
-
-/// Where the writer thread sends its answer.
-pub(crate) type Reply<T> = Sender<Result<T, WriteError>>;
 
 /// The writer thread's first error, for all later senders.
 type FirstError = Arc<OnceLock<WriteError>>;

@@ -1,7 +1,8 @@
 //! The crate's only error: why a dump was not written, in a sentence for the user.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Why a dump was not written. Cheap to clone, because all later senders get the writer thread's
 /// first error.
@@ -125,6 +126,15 @@ pub enum WriteError {
     WriterGone,
     /// A block could not be compressed, or a compressing thread is gone: a bug in this crate.
     CompressorFailed,
+}
+
+/// The system refused an operation on a file.
+pub(crate) fn failed(path: &Path, action: &'static str, error: &io::Error) -> WriteError {
+    WriteError::Io {
+        path: path.to_owned(),
+        action,
+        reason: error.to_string(),
+    }
 }
 
 impl fmt::Display for WriteError {

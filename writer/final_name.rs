@@ -2,12 +2,17 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fs::{renameat_with, RenameFlags, CWD};
 use rustix::io::Errno;
 
-use crate::sink::identity;
+/// Device and inode of the file with this name; `None` if there is none.
+pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
+    let meta = fs::symlink_metadata(path).ok()?;
+    Some((meta.dev(), meta.ino()))
+}
 
 /// Renames the file `part` to `path`. Errors: `AlreadyExists` if something has that name; or the
 /// folder does not allow renaming.

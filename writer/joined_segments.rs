@@ -4,8 +4,8 @@
 
 use crossbeam_channel::{Receiver, Sender};
 
-use crate::dump_file::Message;
 use crate::encoder::u4;
+use crate::message::Message;
 use crate::WriteError;
 use format::{record, RECORD_HEADER_BYTES};
 

@@ -34,6 +34,7 @@ mod gzip;
 mod gzip_sink;
 mod holes;
 mod joined_segments;
+mod message;
 mod numbered_name;
 mod outlet;
 mod part_file;

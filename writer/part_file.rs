@@ -10,7 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use rustix::fs::{flock, FlockOperation};
 use rustix::io::Errno;
 
-use crate::sink::{failed, identity};
+use crate::error::failed;
+use crate::final_name::identity;
 use crate::whole::ends_whole;
 use crate::WriteError;
 

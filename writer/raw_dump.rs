@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{fallocate, FallocateFlags};
 
+use crate::error::failed;
 use crate::floor::free_bytes;
 use crate::part_file::{forget_unfinished, note_unfinished};
-use crate::sink::{directory, failed};
+use crate::sink::directory;
 use crate::{Outlet, WriteError};
 
 /// More pieces than the parallel dumper writes before it joins them.

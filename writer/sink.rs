@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::final_name;
+use crate::error::failed;
+use crate::final_name::{self, identity};
 use crate::numbered_name::numbered;
 use crate::part_file::{create_new, not_created, PartFile};
 use crate::{FileMode, Floor, GzipLevel, Tail, WriteError};
@@ -313,12 +314,6 @@ fn last_written(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|meta| meta.modified()).ok()
 }
 
-/// Device and inode of the file with this name; `None` if there is none.
-pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
-    let meta = fs::symlink_metadata(path).ok()?;
-    Some((meta.dev(), meta.ino()))
-}
-
 /// Rejects a file that does not consist of exactly what we and the tail's writer have written.
 pub(crate) fn check_length(
     file: &File,
@@ -412,17 +407,10 @@ pub(crate) fn directory(path: &Path) -> &Path {
     }
 }
 
-pub(crate) fn failed(path: &Path, action: &'static str, error: &io::Error) -> WriteError {
-    WriteError::Io {
-        path: path.to_owned(),
-        action,
-        reason: error.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::MetadataExt;
 
     #[test]
     fn a_dump_has_the_mode_that_its_target_says() {

@@ -5,8 +5,9 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use crate::error::failed;
 use crate::part_file::{create_new, not_created};
-use crate::sink::{check_length, failed, file_name, sibling};
+use crate::sink::{check_length, file_name, sibling};
 use crate::{GzipLevel, Tail, WriteError};
 
 /// Stores bytes in a file without a name, to be read back when all are there.

@@ -7,8 +7,8 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::error::failed;
 use crate::holes::write_around;
-use crate::sink::failed;
 use crate::stream::Stream;
 use crate::{Floor, GzipLevel, WriteError};
 
