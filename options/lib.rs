@@ -11,6 +11,7 @@ mod cross_check;
 pub mod file_name;
 mod help;
 pub mod host;
+mod nearest;
 mod out_of_memory;
 mod parsing;
 mod resolve;

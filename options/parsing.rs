@@ -1,6 +1,7 @@
 //! Options are read one after the other: those of the agent, and those of the environment.
 
 use super::cross_check::cross_check;
+use super::nearest::nearest;
 use super::resolve::resolve;
 use super::rows::{rows, Standing};
 use super::{OptionError, Parsed, Said};
@@ -106,9 +107,12 @@ fn take(
         )));
     };
     let Some(row) = rows().find(|row| row.name == name) else {
+        let hint = nearest(name, names()).map_or_else(
+            || "docs/options.md lists them".to_owned(),
+            |meant| format!("did you mean {meant}?"),
+        );
         return Err(OptionError(format!(
-            "{name}={value}: there is no option {name}; the options are {}",
-            names()
+            "{name}={value}: there is no option {name}; {hint}"
         )));
     };
     (row.set)(said, value).map_err(|why| {
@@ -129,10 +133,6 @@ fn take(
     Ok(())
 }
 
-fn names() -> String {
-    rows()
-        .filter(|row| row.is_public())
-        .map(|row| row.name)
-        .collect::<Vec<_>>()
-        .join(" ")
+fn names() -> impl Iterator<Item = &'static str> {
+    rows().filter(|row| row.is_public()).map(|row| row.name)
 }

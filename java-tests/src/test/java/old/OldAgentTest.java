@@ -97,7 +97,7 @@ class OldAgentTest {
         assertEquals(0, old("cpu=samples,depth=0").exit);
         refused(ours("cpu=samples,depth=0"), "depth=0: ");
         assertEquals(1, old("foo=bar").exit);
-        refused(ours("foo=bar"), "foo=bar: there is no option foo; the options are heap cpu ");
+        refused(ours("foo=bar"), "foo=bar: there is no option foo; docs/options.md lists them");
     }
 
     /** Where the JDK's agent does not let the JVM start, ours prints that there will be nothing. */
