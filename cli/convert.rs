@@ -18,8 +18,9 @@ const SEGMENT_BYTES: usize = 1 << 20;
 /// Most bytes of elements or fields that are gathered with other sub-records.
 const GATHERED_BYTES: u64 = 256 << 10;
 
-/// Makes a dump of version 1.0.2, which all tools read, of one that Android wrote (1.0.3)
+/// Makes an Android dump one that all tools read
 ///
+/// Android writes version 1.0.3; the copy is 1.0.2.
 /// Android's own roots become roots of unknown kind, arrays without elements become empty, and the
 /// names of Android's heaps are left out. The rest stays as it is, in segments of about 1 MiB.
 /// Android's hprof-conv does the same, but that it leaves arrays without elements their length, so
@@ -42,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let (held, opened) = Tee::new(opened);
     let mut dump = DumpReader::new(opened).map_err(|fault| file.failure(&fault))?;
     if dump.header().version != Version::V1_0_3 {
-        return Err(file.refuse("it is no dump of Android's, so there is nothing to convert"));
+        return Err(file.refuse("not an Android dump, so there is nothing to convert"));
     }
     let (mut changed, mut refused) = (0, None);
     let written = target::write_private(&arguments.output, &file, |to| {
@@ -67,10 +68,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     file.done();
     refused.map_or(written, Err)?;
     let name = plain(&arguments.output.display().to_string());
-    let changed = counted(changed, "sub-record");
+    let changed = counted(changed, "record");
     writeln!(
         io::stdout(),
-        "{name}: {changed} of Android's changed or left out"
+        "{name}: version 1.0.2; changed or left out: {changed} that only Android has"
     )?;
     Ok(Verdict::Sound)
 }

@@ -94,10 +94,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         counted(told.arrays, "array"),
         counted(told.objects, "object"),
     );
-    let texts = counted(told.texts, "text");
+    let names = counted(told.texts, "name");
     writeln!(
         io::stdout(),
-        "{name}: zeros in {arrays} and {objects}, stars in {texts}"
+        "{name}: redacted: {arrays} and {objects} have zeros, {names} became stars"
     )?;
     Ok(Verdict::Sound)
 }

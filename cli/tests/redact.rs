@@ -45,7 +45,7 @@ fn a_copy_is_private_and_sound_plain_or_compressed() {
     fs::write(folder.path().join("a.gz"), packed.finish().unwrap()).unwrap();
     let output = hprof(&["a.gz", "-o", "b.hprof"], folder.path());
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let line = "b.hprof: zeros in 2 arrays and 3 objects, stars in 1 text\n";
+    let line = "b.hprof: redacted: 2 arrays and 3 objects have zeros, 1 name became stars\n";
     assert_eq!(String::from_utf8_lossy(&output.stdout), line);
     let copy = folder.path().join("b.hprof");
     assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o600);
