@@ -288,6 +288,25 @@ fn what_is_not_there_is_told() {
 }
 
 #[test]
+fn of_a_class_the_object_that_retains_most_is_shown() {
+    let dir = TempDir::new().unwrap();
+    let mut dump = cache();
+    dump.object_array(0x3100, &[]);
+    dump.root(0x3100);
+    let file = file(&dir, &dump.bytes());
+    let shown = text(&hprof(&["show"], &file, &["java.lang.Object[]"]));
+    let by_id = text(&hprof(&["show"], &file, &["0x3000"]));
+    let first = "1 more java.lang.Object[] retain less; this one:\n";
+    assert_eq!(shown, format!("{first}{by_id}"));
+    let json = text(&hprof(&["show", "--json"], &file, &["java.lang.Object[]"]));
+    assert_eq!(json, text(&hprof(&["show", "--json"], &file, &["0x3000"])));
+    let output = hprof(&["show"], &file, &["Cach"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("no class is called Cach; "), "{said}");
+}
+
+#[test]
 fn an_object_is_shown() {
     let dir = TempDir::new().unwrap();
     let output = hprof(
