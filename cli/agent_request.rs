@@ -29,6 +29,11 @@ pub(crate) struct Reply {
     outcome: Option<Outcome>,
 }
 
+/// How the agent's line begins that it sends something, and what its last line has.
+const BEGINS: &str = "sending ";
+const PAUSED: &str = "; application paused for ";
+const ENGINE: &str = ", engine ";
+
 impl<'j> AgentRequest<'j> {
     /// A request with these options; `agent` is the library that the user names.
     ///
@@ -90,6 +95,29 @@ impl Reply {
         self.lines
             .iter()
             .try_for_each(|line| writeln!(stderr, "{line}"))
+    }
+
+    /// Prints on stderr that the JVM was asked and how long it paused, and what else the agent says
+    /// of what it has sent.
+    pub(crate) fn print_pause(&self) -> io::Result<()> {
+        let mut stderr = io::stderr();
+        let mut lines = self.lines.iter().filter_map(|line| self.shortened(line));
+        lines.try_for_each(|line| writeln!(stderr, "{line}"))
+    }
+
+    /// A line of the agent without what a person who asked has no use for.
+    fn shortened(&self, line: &str) -> Option<String> {
+        if line.starts_with(BEGINS) {
+            return None;
+        }
+        let pause = self.pause_ms().filter(|_| line.contains(PAUSED));
+        let Some(pause) = pause else {
+            return Some(line.to_owned());
+        };
+        let end = line.split_once(ENGINE).map_or("", |(_, end)| end);
+        let remark = end.find(';').and_then(|from| end.get(from..));
+        let (pid, remark) = (self.pid, remark.unwrap_or_default());
+        Some(format!("asked JVM {pid}, paused {pause} ms{remark}"))
     }
 
     /// An error, with the agent's reason, if it has made no dump.
@@ -175,6 +203,30 @@ mod tests {
             let why = why(reply(returned, &[], None).check_dumped());
             assert!(why.contains(words), "{why}");
         }
+    }
+
+    #[test]
+    fn a_command_that_asked_says_how_long_it_paused_the_jvm() {
+        let made = Some(Outcome::Made {
+            pause_ms: 11,
+            bytes: 9,
+            objects: 3,
+        });
+        let end = "sent the graph of the heap: 9 bytes, 3 objects, 2 classes; application paused for 11 ms, total 14 ms, \
+                   engine snapshot";
+        let reply = reply(Some(0), &[], made);
+        let shortened = |line: &str| reply.shortened(line);
+        assert_eq!(
+            shortened("sending the graph of the heap to a command"),
+            None
+        );
+        assert_eq!(shortened(end).unwrap(), "asked JVM 7, paused 11 ms");
+        let cut = format!("{end}; 1 stack not read");
+        assert_eq!(
+            shortened(&cut).unwrap(),
+            "asked JVM 7, paused 11 ms; 1 stack not read"
+        );
+        assert_eq!(shortened("a warning").unwrap(), "a warning");
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u
     }
     let reply = reply?;
     reply.check_sent()?;
-    reply.print()?;
+    reply.print_pause()?;
     let taken = taken.map_err(|error| {
         Failure::Input(format!(
             "what the JVM {pid} sent cannot be kept: {error}; it takes some 6 bytes of memory for each object"
