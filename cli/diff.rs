@@ -14,8 +14,9 @@ use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
 use crate::process::process_named;
 
-/// Lists what grew between two dumps: places in the dominator tree, and classes or allocation sites
+/// Lists what grew between two dumps
 ///
+/// What grows is a place in the dominator tree, a class or an allocation site.
 /// Objects move between dumps, so classes are matched by name. Retained bytes are those of `hprof
 /// top --by class`, or `--by site`. A place has the objects of a class that those of the place
 /// above keep alive; the tree begins with static fields, threads and other roots. Objects that left

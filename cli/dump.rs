@@ -15,7 +15,7 @@ use crate::number::grouped;
 use crate::outcome::{Failure, Verdict};
 use crate::spinner::spinner;
 
-/// Makes a running JVM dump its whole heap, while the application pauses for milliseconds
+/// Makes a JVM dump its heap, with a pause of milliseconds
 ///
 /// Loads the agent into the JVM, as jcmd does, but needs no JDK, and also works for Java 8. The JVM
 /// writes the file itself, as its own user and with mode 0600. For a JVM in a container, FILE is a

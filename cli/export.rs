@@ -21,7 +21,7 @@ use folder::Folder;
 /// Passes over the file: two for the graph, one for rows, one for strings.
 const PASSES: u64 = 4;
 
-/// Writes a dump as tables in Parquet files, for DuckDB, Spark and other SQL engines
+/// Writes a dump as Parquet tables, for DuckDB, Spark and other engines
 ///
 /// The folder gets the files dump, object, reference, class, field, root, thread, frame, string and
 /// site, each .parquet. All have a column `dump` first, so that the exports of many JVMs can be

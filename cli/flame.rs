@@ -12,7 +12,9 @@ use crate::pprof;
 use crate::site_source::{choose, SiteSource};
 use crate::target;
 
-/// Draws a flame graph: every stack is a tower of boxes, as wide as the time or memory that it cost
+/// Draws a flame graph of CPU time or allocations
+///
+/// Every stack is a tower of boxes, as wide as the time or memory that it cost.
 ///
 /// A CPU profile is drawn by samples, or by milliseconds if the times of methods were measured. A
 /// file without a CPU profile is drawn by the live bytes of its allocation sites, as

@@ -14,8 +14,9 @@ use crate::json;
 use crate::outcome::{Failure, Verdict};
 use crate::process::process_named;
 
-/// Lists the classes of a dump with the number and size of their objects, largest first
+/// Lists classes with the number and size of their objects
 ///
+/// The class with the most bytes is first.
 /// `bytes` is the memory of the objects themselves. HPROF has no sizes; dumps by this agent add
 /// those of the JVM, and for others the rules of Eclipse MAT apply. `java.lang.Class` counts every
 /// dumped class with its static fields.

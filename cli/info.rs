@@ -22,7 +22,7 @@ use crate::table::{Side, Table};
 /// passes.
 const NAMES_BYTES: u64 = 1 << 30;
 
-/// Summarises a dump: header, records by kind, objects, roots, classes and threads
+/// Summarises a dump: records, objects, roots, classes and threads
 ///
 /// Sizes of objects are those of `hprof histo`. Dumps by this agent also have facts about their
 /// JVM. Names of threads come from START THREAD records or from the thread objects; these are

@@ -10,7 +10,7 @@ use crate::index::{self, Index, LEAKS};
 use crate::json;
 use crate::outcome::{Failure, Verdict};
 
-/// Says what keeps the memory: one sentence, then each suspect with its path from a root
+/// Says in a sentence what keeps the memory, then shows each suspect
 ///
 /// A suspect is an object that no other one dominates and that retains more than a given share of
 /// the heap, or a class whose objects do so together. From the suspect, the search descends to the

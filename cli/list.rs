@@ -29,8 +29,9 @@ const WITH_VALUE: [&[u8]; 10] = [
     b"--add-reads",
 ];
 
-/// Lists the JVMs of this machine: process id, user, resident memory and main class
+/// Lists the JVMs of this machine
 ///
+/// A row has the process id, the user, the resident memory and the main class.
 /// Containers' JVMs are among them. As root, all are listed; other users see their own.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {}

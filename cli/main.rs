@@ -44,6 +44,7 @@ mod memory_watch;
 mod number;
 mod other_file;
 mod outcome;
+mod overview;
 mod pagemap;
 mod path;
 mod perf_data;
@@ -72,10 +73,12 @@ mod waste;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-/// Makes heap dumps of running JVMs, and analyses heap dumps and profiles in HPROF format, as
-/// written by jcmd, jmap, the JVM itself and hprof-rs.
+/// Makes heap dumps of running JVMs, and says what keeps their memory
+///
+/// It analyses heap dumps and profiles in HPROF format, as written by jcmd, jmap, the JVM itself
+/// and hprof-rs.
 ///
 /// Reads versions 1.0.1, 1.0.2 and Android's 1.0.3, plain or gzip, of any size, from a file or from
 /// standard input (-). Most commands stream the file and keep names, stacks and ids in memory;
@@ -122,7 +125,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
+    let matches = overview::in_groups(Arguments::command()).get_matches();
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|fault| fault.exit());
+    let result = match arguments.command {
         Command::Dump(arguments) => dump::run(&arguments),
         Command::List(_) => list::run(),
         Command::Check(arguments) => check::run(&arguments),

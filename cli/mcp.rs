@@ -15,9 +15,9 @@ use crate::process::process_named;
 
 use tools::HeapTools;
 
-/// Answers a model's questions about one heap: a Model Context Protocol server on standard input
-/// and output
+/// Answers a model's questions about one heap
 ///
+/// This is a server of the Model Context Protocol on standard input and output.
 /// A client of the protocol starts the command and asks it. The tools are overview, leaks, top,
 /// histo, path, show, threads and waste; for a running JVM also refresh. The first question reads
 /// the heap, which stays in memory. An answer has at most 8 kB and counts what it leaves out.

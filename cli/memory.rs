@@ -16,7 +16,7 @@ use crate::reach::value;
 use crate::resident::Resident;
 use crate::smaps::Mapping;
 
-/// Prints the memory of a JVM by use, and the objects that hold memory outside of its heap
+/// Divides all memory of a JVM by use, also what is outside of the heap
 ///
 /// For a process id: the resident memory by use (heap, buffers, stacks, metadata, malloc and so
 /// on). For it and for a dump: direct buffers, mapped files, arenas of the foreign memory API, zip

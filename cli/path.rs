@@ -11,9 +11,9 @@ use crate::heap_file::{failure, with_loaded, GraphArguments, Loaded};
 use crate::json;
 use crate::outcome::{Failure, Verdict};
 
-/// Prints the shortest path from a root to an object, with the fields on it, and the stack that
-/// allocated the object
+/// Says why an object is alive: the shortest path from a root
 ///
+/// The path names the fields on it. Below it is the stack that allocated the object.
 /// A dump has such stacks if the agent kept them (`heap=all`), by default those of a sample.
 /// References that do not keep an object alive (weak, soft, phantom, finalizer) are only used if no
 /// other path leads to it.

@@ -26,7 +26,7 @@ const TOP: usize = 20;
 /// Number of frames printed of each stack by default.
 const DEPTH_FRAMES: usize = 8;
 
-/// Lists the places in the program that allocated most memory, each with its class, bytes and stack
+/// Lists the places in the program that allocated most memory
 ///
 /// A site is a class and a stack: all objects of that class that were allocated there. `live` is
 /// what was still in use when the file was written, `allocated` is everything since the start,

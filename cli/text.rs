@@ -12,7 +12,9 @@ use crate::target;
 /// Bytes that are written at once.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Writes a dump or profile as text, in the layout of the JDK's HPROF agent (format=a)
+/// Writes a dump or profile as text, as the JDK's HPROF agent does
+///
+/// The layout is that of format=a.
 ///
 /// The text has threads, traces, and one line for each root, object and class, with a line below it
 /// for each reference that is not null; then the allocation sites and CPU samples that the file

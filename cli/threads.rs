@@ -7,7 +7,7 @@ use crate::heap_file::{failure, with_loaded, GraphArguments};
 use crate::json;
 use crate::outcome::{Failure, Verdict};
 
-/// Prints the threads with their stacks, and what the local variables of each frame retain
+/// Prints the stacks of threads, and what the locals of frames retain
 ///
 /// A local variable retains what it alone keeps alive: objects that another frame or a field also
 /// holds are not counted. A thread's JNI references count as locals.

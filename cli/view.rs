@@ -39,7 +39,7 @@ const REQUESTS_MAX: usize = 32;
 /// Bytes of the random part of the address.
 const TOKEN_BYTES: usize = 16;
 
-/// Serves the page of `hprof report` to this machine's browser, with every object
+/// Shows that page, and every object, in a browser of this machine
 ///
 /// The page has the dominator tree, each object with its fields, referrers and the objects that it
 /// keeps alive, the path from a root to it, and a search by class or id. The heap stays in memory

@@ -10,8 +10,7 @@ use crate::heap_file::{failure, only_a_file, with_loaded, GraphArguments, Loaded
 use crate::json;
 use crate::outcome::{Failure, Verdict};
 
-/// Lists memory that holds nothing new: equal strings and arrays, collections with little in them,
-/// boxed numbers
+/// Lists memory that holds nothing new: equal strings, empty collections
 ///
 /// Strings and arrays of primitive values that have equal contents: all but one of them are lost.
 /// Collections of the JDK that are empty or have one element: they are lost with the arrays that

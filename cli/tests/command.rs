@@ -273,7 +273,32 @@ fn help_shows_an_example_and_the_exit_codes() {
         let help = stdout(&hprof(&[command, "--help"], &PathBuf::from("x")));
         assert!(help.contains("Example:\n  hprof ") || help.contains("Examples:\n  hprof "));
     }
-    assert!(stdout(&hprof(&["--help"], &PathBuf::from("x"))).contains("Exit codes: 0"));
+    let help = stdout(&hprof(&["--help"], &PathBuf::from("x")));
+    assert!(help.contains("Exit codes: 0"), "{help}");
+    for line in help.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
+        stdout(&command.args(arguments).output().unwrap())
+    };
+    assert_eq!(run(&["help"]), help);
+    assert_eq!(run(&["-h"]), help);
+    assert_eq!(run(&["help", "leaks"]), run(&["leaks", "--help"]));
+    assert!(run(&["help", "show"]).contains(" <FILE> <CLASS|0xID>\n"));
+}
+
+#[test]
+fn help_offers_a_process_id_only_where_a_command_takes_one() {
+    for (command, takes) in [
+        ("leaks", true),
+        ("show", false),
+        ("waste", false),
+        ("export", false),
+    ] {
+        let help = stdout(&hprof(&[command, "--help"], &PathBuf::from("x")));
+        assert_eq!(help.contains("process id"), takes, "{help}");
+    }
 }
 
 #[test]
