@@ -69,6 +69,8 @@ pub(crate) struct Values {
 #[derive(Debug, Default)]
 pub(crate) struct Gleaned {
     pub(crate) values: Vec<Values>,
+    /// Arrays of values with elements, all of them zero.
+    pub(crate) zeros: Vec<u32>,
     pub(crate) texts: Vec<Text>,
     pub(crate) collections: Vec<Collection>,
     /// Collections that wrap another one, and that one.
@@ -82,6 +84,7 @@ pub(crate) struct Gleaned {
 impl Gleaned {
     fn append(&mut self, mut more: Self) {
         self.values.append(&mut more.values);
+        self.zeros.append(&mut more.zeros);
         self.texts.append(&mut more.texts);
         self.collections.append(&mut more.collections);
         self.wrappers.append(&mut more.wrappers);
@@ -108,10 +111,20 @@ struct Gleaner<'a, 'p> {
     gleaned: Gleaned,
     /// Number of the next object.
     next: u32,
-    /// The array of values being read: object, length, and the hash so far.
-    values: Option<(u32, u32, SipHasher13)>,
+    /// The array of values being read.
+    values: Option<OpenValues>,
     /// Class of the array of references being read; [`NONE`] if it is not reachable.
     elements_of: u32,
+}
+
+/// An array of values, of which a part is read.
+struct OpenValues {
+    object: u32,
+    length: u32,
+    /// The hash so far.
+    hasher: SipHasher13,
+    /// Whether all values so far are zero.
+    are_zeros: bool,
 }
 
 /// Random keys for a hash.
@@ -171,7 +184,16 @@ impl Gleaner<'_, '_> {
     /// Ends an array.
     fn close(&mut self) {
         self.elements_of = NONE;
-        if let Some((object, length, hasher)) = self.values.take() {
+        if let Some(OpenValues {
+            object,
+            length,
+            hasher,
+            are_zeros,
+        }) = self.values.take()
+        {
+            if are_zeros && length > 0 {
+                self.gleaned.zeros.push(object);
+            }
             let hash = hasher.finish128();
             self.gleaned.values.push(Values {
                 object,
@@ -306,13 +328,19 @@ impl Visitor for Gleaner<'_, '_> {
             let mut hasher = SipHasher13::new_with_keys(first, second);
             hasher.write(&[kind.code()]);
             hasher.write(&length.to_be_bytes());
-            self.values = Some((object, length, hasher));
+            self.values = Some(OpenValues {
+                object,
+                length,
+                hasher,
+                are_zeros: true,
+            });
         }
     }
 
     fn values(&mut self, bytes: &[u8]) {
-        if let Some((_, _, hasher)) = &mut self.values {
-            hasher.write(bytes);
+        if let Some(open) = &mut self.values {
+            open.hasher.write(bytes);
+            open.are_zeros = open.are_zeros && bytes.iter().all(|byte| *byte == 0);
         }
     }
 }

@@ -44,6 +44,13 @@ pub struct Duplicates {
     pub groups: Vec<Copies>,
 }
 
+impl Duplicates {
+    fn sort(&mut self) {
+        let groups = &mut self.groups;
+        groups.sort_unstable_by_key(|group| (Reverse(group.lost_bytes), group.object));
+    }
+}
+
 /// The fault of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Filling {
@@ -89,8 +96,11 @@ pub struct BoxedWaste {
 pub struct Waste {
     /// Strings.
     pub strings: Duplicates,
-    /// Arrays of primitive values that are not a string's.
+    /// Arrays of primitive values that are not a string's, and not of zeros.
     pub arrays: Duplicates,
+    /// Arrays of primitive values that have nothing but zeros: nobody may have written to them. All
+    /// of them count, the only one of a length, too.
+    pub zeros: Duplicates,
     /// Collections, most lost bytes first.
     pub collections: Vec<CollectionWaste>,
     /// Numbers, characters and truth values, most bytes first.
@@ -138,6 +148,9 @@ impl Waste {
         let contents = Contents::new(std::mem::take(&mut gleaned.values));
         let texts = std::mem::take(&mut gleaned.texts);
         let in_texts: Vec<u32> = sorted(texts.iter().map(|text| text.array));
+        let is_text = |array: u32| in_texts.binary_search(&array).is_ok();
+        let zeros = std::mem::take(&mut gleaned.zeros);
+        let is_zeros = |array: u32| zeros.binary_search(&array).is_ok();
         let holders = first_holders(std::mem::take(&mut gleaned.holders));
         let faulty = Faulty::find(heap, retained, &gleaned);
         let held_by = |object: u32| {
@@ -175,7 +188,8 @@ impl Waste {
         let unseen = Unseen::of(heap.redacted());
         let found = Self {
             strings: contents.strings(heap, texts),
-            arrays: contents.arrays(heap, &in_texts),
+            arrays: contents.arrays(heap, |array| !is_text(array) && !is_zeros(array)),
+            zeros: contents.zeros(heap, |array| !is_text(array) && is_zeros(array)),
             collections: collections.into_iter().map(collection).collect(),
             boxed: boxed.into_iter().map(boxed_of).collect(),
             unseen,
@@ -189,6 +203,7 @@ impl Waste {
         }
         if self.unseen.arrays {
             self.arrays = Duplicates::default();
+            self.zeros = Duplicates::default();
         }
         if self.unseen.collections {
             self.collections.clear();
@@ -196,7 +211,7 @@ impl Waste {
         self
     }
 
-    /// Sum of all wasted bytes.
+    /// Sum of all wasted bytes. Arrays of zeros are none: a buffer may be written tomorrow.
     pub fn lost_bytes(&self) -> u64 {
         let collections = self.collections.iter().map(|row| row.lost_bytes);
         let boxed = self.boxed.iter().map(|row| row.bytes);
@@ -286,9 +301,40 @@ impl Contents {
         grouped(heap, keyed.collect())
     }
 
-    fn arrays(&self, heap: &Heap<'_>, in_texts: &[u32]) -> Duplicates {
+    fn arrays(&self, heap: &Heap<'_>, counts: impl Fn(u32) -> bool) -> Duplicates {
+        grouped(heap, self.keyed(counts))
+    }
+
+    fn zeros(&self, heap: &Heap<'_>, counts: impl Fn(u32) -> bool) -> Duplicates {
+        let keyed = self.keyed(counts);
+        let mut all = Duplicates {
+            objects: keyed.len() as u64,
+            ..Duplicates::default()
+        };
+        let mut lengths: HashMap<u32, Copies> = HashMap::new();
+        for array in keyed {
+            let first = || Copies {
+                object: array.object,
+                length: array.length,
+                objects: 0,
+                lost_bytes: 0,
+            };
+            let bytes = heap.shallow_bytes(array.object);
+            let group = lengths.entry(array.contents).or_insert_with(first);
+            group.objects += 1;
+            group.lost_bytes += bytes;
+            all.lost_bytes += bytes;
+        }
+        all.contents = lengths.len() as u64;
+        all.groups = lengths.into_values().collect();
+        all.sort();
+        all
+    }
+
+    /// The arrays that count, each with its contents.
+    fn keyed(&self, counts: impl Fn(u32) -> bool) -> Vec<Keyed> {
         let own = self.of_arrays.iter();
-        let own = own.filter(|row| in_texts.binary_search(&row.array).is_err());
+        let own = own.filter(|row| counts(row.array));
         let keyed = own.map(|row| Keyed {
             contents: row.contents,
             coder: 0,
@@ -296,7 +342,7 @@ impl Contents {
             array: row.array,
             object: row.array,
         });
-        grouped(heap, keyed.collect())
+        keyed.collect()
     }
 }
 
@@ -340,8 +386,7 @@ fn grouped(heap: &Heap<'_>, mut keyed: Vec<Keyed>) -> Duplicates {
             lost_bytes,
         });
     }
-    all.groups
-        .sort_unstable_by_key(|group| (Reverse(group.lost_bytes), group.object));
+    all.sort();
     all
 }
 

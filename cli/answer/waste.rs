@@ -31,6 +31,8 @@ pub(crate) struct WasteAnswer {
     total_bytes: u64,
     #[serde(skip)]
     totals: Totals,
+    /// Arrays with nothing but zeros, which do not count as lost.
+    zeros: CopiesAnswer,
 }
 
 /// Sums over all rows, of which only the text has more than the rows.
@@ -121,6 +123,7 @@ impl WasteAnswer {
             redacted: heap.redacted().map(str::to_owned),
             strings: CopiesAnswer::of_strings(heap, &waste.strings, most, with_texts)?,
             total_bytes: retained.total_bytes(),
+            zeros: CopiesAnswer::of(heap, &waste.zeros, most),
             totals: Totals {
                 boxed: waste.boxed.iter().map(|row| row.objects).sum(),
                 boxed_bytes: waste.boxed.iter().map(|row| row.bytes).sum(),
@@ -154,7 +157,8 @@ impl WasteAnswer {
         if !self.totals.unseen.strings {
             self.strings.head("strings", "text", to)?;
             let title = if self.totals.with_texts { "text" } else { "" };
-            self.strings.print("strings", title, to, |row| {
+            let titles = ["lost bytes", "strings", title];
+            self.strings.print(titles, to, |row| {
                 let text = row.text.as_ref();
                 text.map_or_else(String::new, |text| format!("{:?}", plain(text)))
             })?;
@@ -164,8 +168,19 @@ impl WasteAnswer {
         }
         self.arrays
             .head("arrays of primitive values", "value", to)?;
+        let class = |row: &CopiesRow| row.class.clone();
         self.arrays
-            .print("arrays", "class", to, |row| row.class.clone())
+            .print(["lost bytes", "arrays", "class"], to, class)?;
+        if self.zeros.objects == 0 {
+            return Ok(());
+        }
+        let arrays = counted(self.zeros.objects, "array");
+        let bytes = in_units(self.zeros.lost_bytes);
+        writeln!(
+            to,
+            "\nNot counted: {bytes} in {arrays} of zeros: never written?"
+        )?;
+        self.zeros.print(["bytes", "arrays", "class"], to, class)
     }
 
     fn print_collections(&self, to: &mut dyn Write) -> io::Result<()> {
@@ -261,13 +276,12 @@ impl CopiesAnswer {
     /// The rows, whose last cell is `last`.
     fn print(
         &self,
-        what: &str,
-        title: &str,
+        [bytes, what, title]: [&str; 3],
         to: &mut dyn Write,
         last: impl Fn(&CopiesRow) -> String,
     ) -> io::Result<()> {
         let mut table = Table::new([
-            ("lost bytes", Side::Right),
+            (bytes, Side::Right),
             (what, Side::Right),
             ("length", Side::Right),
             ("one of them", Side::Left),

@@ -667,7 +667,7 @@ if (data.threads.count > data.threads.rows.length) {
 // --- Waste
 
 if (data.waste) {
-  const { lost, strings, arrays, collections, collections_bytes: collectionBytes, boxed, boxed_bytes: boxedBytes } = data.waste;
+  const { lost, strings, arrays, zeros, collections, collections_bytes: collectionBytes, boxed, boxed_bytes: boxedBytes } = data.waste;
   const part = (title, bytes, note, heads, { rows, left }, made) => {
     const list = plainTable(heads, rows.map((row) => element("tr", "", ...made(row))));
     const inside = element("div", "", element("p", "note", note), rows.length > 0 ? list : null,
@@ -684,13 +684,15 @@ if (data.waste) {
     ...(data.waste.left_out ? [element("p", "note", "This dump is " + data.waste.left_out + ".")] : []),
     ...[[strings.objects, part("Equal strings", strings.lost, different(strings, "string") + " All but one of each text are lost.", same, strings.table, copies)],
     [arrays.objects, part("Equal arrays of primitive values", arrays.lost, different(arrays, "array") + " All but one of each are lost.", same, arrays.table, copies)],
+    [zeros.objects, part("Arrays of zeros, not counted", zeros.lost, counted(zeros.objects, "array") + " of primitive values: never written?",
+      [["Bytes", "number"], ["Arrays", "number"], ["Length", "number"], ["Class", ""], ["One of them", ""]], zeros.table, copies)],
     [collectionBytes, part("Collections with little in them", collectionBytes, "Empty, with one element, or with less than a quarter of their places in use.",
       [["Lost", "number"], ["Objects", "number"], ["Fault", ""], ["Class", ""], ["Held by", ""]], collections,
       ([bytes, objects, fault, name, holder]) => [number(inUnits(bytes)), number(grouped(objects)), cell(fault), cell(names[name]), cell(names[holder])])],
     [1, part("Boxed values", boxedBytes, "Objects for numbers, characters and truth values.",
       [["Bytes", "number"], ["Objects", "number"], ["Class", ""], ["Held by", ""]], boxed,
       ([bytes, objects, name, holder]) => [number(inUnits(bytes)), number(grouped(objects)), cell(names[name]), cell(names[holder])])],
-    ].filter(([seen]) => seen > 0 || !data.waste.left_out).map(([, made]) => made));
+    ].filter(([seen], place) => seen > 0 || (!data.waste.left_out && place !== 2)).map(([, made]) => made));
 } else {
   document.getElementById("waste").remove();
 }

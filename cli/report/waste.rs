@@ -44,6 +44,7 @@ pub(crate) fn in_json(heap: &Heap<'_>, waste: &Waste, space: &mut Space) -> Valu
         "left_out": heap.redacted().map(|word| left_out(word, waste.unseen)),
         "lost": waste.lost_bytes(),
         "strings": duplicates(heap, &waste.strings, space),
+        "zeros": duplicates(heap, &waste.zeros, space),
     })
 }
 

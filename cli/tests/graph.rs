@@ -288,6 +288,23 @@ fn what_is_not_there_is_told() {
 }
 
 #[test]
+fn arrays_of_zeros_have_a_line_of_their_own() {
+    let dir = TempDir::new().unwrap();
+    let mut dump = wasteful::dump(8);
+    for id in [0x9_0000, 0x9_1000] {
+        dump.byte_array(id, &[0; 5000]);
+        dump.root(id);
+    }
+    let shown = text(&hprof(&["waste"], &file(&dir, &dump.bytes()), &[]));
+    let line = "\nNot counted: 10.0 kB in 2 arrays of zeros: never written?\n";
+    assert!(shown.contains(line), "{shown}");
+    assert!(
+        shown.contains("\n10,032       2   5,000  0x90000      byte[]\n"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn of_a_class_the_object_that_retains_most_is_shown() {
     let dir = TempDir::new().unwrap();
     let mut dump = cache();

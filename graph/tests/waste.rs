@@ -6,7 +6,7 @@
 )]
 
 use graph::{Filling, Heap, Input, Options, References, Retained, Waste};
-use sample::wasteful;
+use sample::{wasteful, Dump};
 
 /// Bytes of objects and arrays with compressed references; with ids of 4 bytes all headers are
 /// shorter.
@@ -51,7 +51,11 @@ const EXPECTED: [Expected; 2] = [
 ];
 
 fn find(id_bytes: u32, packed: bool) -> Waste {
-    let input = Input::new(wasteful::dump(id_bytes).file(packed), &|_| {}).unwrap();
+    find_in(&wasteful::dump(id_bytes), packed)
+}
+
+fn find_in(dump: &Dump, packed: bool) -> Waste {
+    let input = Input::new(dump.file(packed), &|_| {}).unwrap();
     let heap = Heap::read(
         input,
         Options {
@@ -112,6 +116,27 @@ fn planted_waste_is_found() {
             lost + expected.array + sum + 2 * expected.boxed
         );
     }
+}
+
+#[test]
+fn arrays_of_zeros_are_no_duplicates() {
+    let mut dump = wasteful::dump(8);
+    for (id, length) in [(0x9_0000, 100), (0x9_1000, 100), (0x9_2000, 40)] {
+        dump.byte_array(id, &vec![0; length]);
+        dump.root(id);
+    }
+    let (with, without) = (find_in(&dump, false), find(8, false));
+    assert_eq!(with.arrays, without.arrays);
+    assert_eq!(with.lost_bytes(), without.lost_bytes());
+    let zeros = &with.zeros;
+    assert_eq!((zeros.objects, zeros.contents), (3, 2));
+    let groups = zeros.groups.iter();
+    let groups: Vec<_> = groups
+        .map(|group| (group.length, group.objects, group.lost_bytes))
+        .collect();
+    assert_eq!(groups, [(100, 2, 240), (40, 1, 56)]);
+    assert_eq!(zeros.lost_bytes, 296);
+    assert_eq!(without.zeros.objects, 0);
 }
 
 #[test]
