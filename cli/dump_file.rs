@@ -8,6 +8,7 @@ use std::io::{self, BufWriter, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use reader::{
@@ -21,9 +22,13 @@ use crate::other_file;
 use crate::outcome::{reason, Failure, Verdict};
 use crate::plain::plain;
 use crate::process::process_named;
+use crate::screen;
 
 /// Files up to this size are read before anyone could see a bar.
 const QUIET_BYTES: u64 = 64 << 20;
+
+/// The bar moves as often while the file is not read.
+const TICK: Duration = Duration::from_millis(200);
 
 /// Most dumps of one file whose times are printed.
 const DATES_MAX: usize = 10;
@@ -154,10 +159,9 @@ impl DumpFile {
         };
         let (name, count, dates) = (plain(&self.name()), dumps.len(), dates.join(", "));
         // If stderr is closed, nothing can be reported.
-        let _ = writeln!(
-            io::stderr(),
-            "hprof: {name}: {count} heap dumps, made {dates}{more}; this is number {number}, --dump N reads another"
-        );
+        let _ = warn(&format!(
+            "{name}: {count} heap dumps, made {dates}{more}; this is number {number}, --dump N reads another"
+        ));
     }
 
     /// The bytes that a JVM has sent, under this name.
@@ -215,6 +219,11 @@ impl DumpFile {
         self.bar.set_length(self.bytes.saturating_mul(passes));
         let bar = self.bar.clone();
         move |bytes| bar.inc(bytes)
+    }
+
+    /// Names what is done from now on, beside the bar.
+    pub(crate) fn phase(&self, name: &'static str) {
+        self.bar.set_message(name);
     }
 
     /// Opens the file for another pass over its uncompressed bytes. The previous pass must have
@@ -298,20 +307,18 @@ impl DumpFile {
         let (name, places) = (plain(&self.name()), counted(damaged, "damaged place"));
         // If stderr is closed, the exit code still reports it.
         let _ = self.bar.suspend(|| {
-            writeln!(
-                io::stderr(),
-                "hprof: {name}: {places}; their content is not counted. hprof check lists them"
-            )
+            warn(&format!(
+                "{name}: {places}; their content is not counted. hprof check lists them"
+            ))
         });
         let stripped = self.open().ok().and_then(|opened| {
             let dump = DumpReader::new(opened).ok()?;
             reader::is_stripped(dump).ok()
         });
         if stripped == Some(true) {
-            let _ = writeln!(
-                io::stderr(),
-                "hprof: {name}: the elements of its primitive arrays were cut out, as KOOM does: restore the dump first"
-            );
+            let _ = warn(&format!(
+                "{name}: the elements of its primitive arrays were cut out, as KOOM does: restore the dump first"
+            ));
         }
         Verdict::Faulty
     }
@@ -365,13 +372,19 @@ fn scratch_file() -> io::Result<File> {
     tempfile::tempfile().or_else(|_| Ok(in_memory()?.into()))
 }
 
+/// Prints a warning on standard error.
+fn warn(text: &str) -> io::Result<()> {
+    writeln!(io::stderr(), "{}", screen::message(text))
+}
+
 fn bar(bytes: u64) -> ProgressBar {
     if bytes <= QUIET_BYTES || !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let style =
-        ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
-    let bar = ProgressBar::new(bytes);
+        ProgressStyle::with_template("{spinner} {msg:<24} {bar:30} {percent:>3} % {elapsed}");
+    let bar = ProgressBar::new(bytes).with_message("reading");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.enable_steady_tick(TICK);
     bar
 }

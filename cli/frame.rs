@@ -3,6 +3,7 @@
 use reader::StackFrame;
 use serde::{Deserialize, Serialize};
 
+use crate::folding;
 use crate::plain::shown;
 
 /// `app.Main.run(Main.java:7)`, as Java prints it after `at`.
@@ -55,6 +56,11 @@ impl Frame {
             method: (*frame.method).into(),
             source: frame.source.as_deref().map(Into::into),
         }
+    }
+
+    /// Whether it is one of the JDK or of a language.
+    pub(crate) fn is_library(&self) -> bool {
+        folding::is_library(&self.class)
     }
 
     /// `app.Main.run(Main.java:7)`, as Java prints it after `at`.

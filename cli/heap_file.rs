@@ -135,8 +135,10 @@ impl<'n> Loaded<'n> {
     ) -> Result<Self, Failure> {
         let rule = arguments.references;
         let heap = heap(&file, arguments.sizes, note)?;
+        file.phase("computing retained sizes");
         let retained = Retained::of(&heap, rule.references());
         let retained = retained.map_err(|fault| failure(&file, &fault))?;
+        file.phase("answering");
         Ok(Self {
             file,
             heap,

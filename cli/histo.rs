@@ -61,6 +61,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     };
     let damaged = histogram.damaged;
     let answer = HistoAnswer::of(histogram, top, file.pause_millis());
+    // The warning comes before the answer.
+    let verdict = file.verdict(damaged);
     let mut to = BufWriter::new(io::stdout().lock());
     if arguments.json {
         json::print(&answer, &mut to)?;
@@ -68,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         answer.print(&mut to)?;
     }
     to.flush()?;
-    Ok(file.verdict(damaged))
+    Ok(verdict)
 }
 
 /// The classes of a JVM that runs, with the sizes that it tells.

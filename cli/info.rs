@@ -53,6 +53,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         name_threads(&mut summary, &file)?;
     }
     file.done();
+    // The warning comes before the answer.
+    let verdict = file.verdict(summary.damaged);
     let mut to = BufWriter::new(io::stdout().lock());
     if arguments.json {
         json::print(&info_json::InJson(&summary), &mut to)?;
@@ -60,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         print(&summary, &file, arguments.threads, &mut to)?;
     }
     to.flush()?;
-    Ok(file.verdict(summary.damaged))
+    Ok(verdict)
 }
 
 fn name_threads(summary: &mut Summary, file: &DumpFile) -> Result<(), Failure> {

@@ -27,6 +27,9 @@ pub(crate) struct Arguments {
     /// Least share of the heap for a suspect, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = THRESHOLD_PERCENT, value_parser = clap::value_parser!(u64).range(1..=100))]
     threshold: u64,
+    /// Print all frames of stacks; without this, those of the JDK and of languages are folded
+    #[arg(long)]
+    full: bool,
     /// Neither read nor write the index beside the dump
     #[arg(long)]
     no_index: bool,
@@ -43,7 +46,7 @@ impl Arguments {
         let mut to = BufWriter::new(io::stdout().lock());
         match self.json {
             true => json::print_answer(answer.in_json(), pause_ms, &mut to)?,
-            false => answer.print(&mut to)?,
+            false => answer.print(self.full, &mut to)?,
         }
         to.flush()
     }

@@ -22,6 +22,7 @@ mod export;
 mod flame;
 mod flame_graph;
 mod folded;
+mod folding;
 mod frame;
 mod heap_file;
 mod histo;
@@ -55,6 +56,7 @@ mod reach;
 mod redact;
 mod report;
 mod resident;
+mod screen;
 mod sentence;
 mod show;
 mod site_source;
@@ -125,6 +127,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    screen::find();
     let matches = overview::in_groups(Arguments::command()).get_matches();
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|fault| fault.exit());
     let result = match arguments.command {

@@ -70,13 +70,15 @@ fn print(
         top => top,
     };
     let answer = MemoryAnswer::of(&heap, &memory, facts.as_ref(), most).map_err(failed)?;
+    // The warning comes before the answer.
+    let verdict = file.verdict(heap.damaged());
     let mut to = BufWriter::new(io::stdout().lock());
     match arguments.json {
         true => json::print_answer(answer.in_json(), file.pause_millis(), &mut to)?,
         false => answer.print(&mut to)?,
     }
     to.flush()?;
-    Ok(file.verdict(heap.damaged()))
+    Ok(verdict)
 }
 
 /// What the system tells of the process. Errors: it has ended, or the system hides it.

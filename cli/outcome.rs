@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use reader::ReadError;
 
 use crate::plain::plain;
+use crate::screen;
 
 /// Why a command failed.
 #[derive(Debug)]
@@ -61,7 +62,7 @@ pub(crate) fn exit_code(result: Result<Verdict, Failure>) -> ExitCode {
         Err(Failure::Input(message) | Failure::Target(message)) => message,
     };
     // If stderr is also closed, nothing can be reported.
-    let _ = writeln!(io::stderr(), "hprof: {message}");
+    let _ = writeln!(io::stderr(), "{}", screen::message(&message));
     ExitCode::from(2)
 }
 

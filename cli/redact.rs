@@ -11,6 +11,7 @@ use crate::dump_file::DumpFile;
 use crate::number::counted;
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
+use crate::screen;
 use crate::target;
 
 /// Copies a dump with zeros in place of its values
@@ -87,7 +88,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         None => written?,
     }
     for pattern in &told.unmatched {
-        writeln!(io::stderr(), "hprof: no class has the field {pattern}")?;
+        let text = format!("no class has the field {pattern}");
+        writeln!(io::stderr(), "{}", screen::message(&text))?;
     }
     let name = plain(&arguments.output.display().to_string());
     let (arrays, objects) = (

@@ -109,8 +109,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         rows: ordered(table, arguments.allocated),
         allocated: arguments.allocated,
     };
+    // The warning comes before the answer.
+    let verdict = file.verdict(found.damaged);
     print(arguments, &listing)?;
-    Ok(file.verdict(found.damaged))
+    Ok(verdict)
 }
 
 const NOT_ALLOCATED: &str = "a heap dump does not count freed objects; leave --allocated out";

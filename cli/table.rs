@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::rc::Rc;
 
 use crate::plain::{plain, shown, SHOWN_CHARS};
+use crate::screen::title;
 
 /// The indentation of lines below a row.
 pub(crate) const INDENT: &str = "        ";
@@ -105,7 +106,11 @@ impl<const N: usize> Table<N> {
                 }
                 line.push_str("  ");
             }
-            writeln!(to, "{}", line.trim_end())?;
+            let line = line.trim_end();
+            match number {
+                0 => writeln!(to, "{}", title(line))?,
+                _ => writeln!(to, "{line}")?,
+            }
             if let Some(row) = number.checked_sub(1) {
                 below(row, to)?;
             }

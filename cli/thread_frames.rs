@@ -3,6 +3,8 @@
 use graph::{Heap, Path};
 use reader::{RootKind, StackFrame, Stacks};
 
+use crate::folding::is_library;
+
 /// Packages whose frames show how something was allocated, but not why.
 pub(crate) const PLUMBING: [&str; 6] = ["java.", "javax.", "jdk.", "sun.", "kotlin.", "scala."];
 
@@ -13,12 +15,7 @@ const WORKERS: [&str; 2] = ["java.lang.ref.Finalizer", "jdk.internal.ref.Cleaner
 pub(crate) fn own_frame<'f>(
     mut frames: impl Iterator<Item = &'f StackFrame> + Clone,
 ) -> Option<&'f StackFrame> {
-    let is_plumbing = |frame: &&StackFrame| {
-        PLUMBING
-            .iter()
-            .any(|package| frame.class.starts_with(package))
-    };
-    let own = frames.clone().find(|frame| !is_plumbing(frame));
+    let own = frames.clone().find(|frame| !is_library(&frame.class));
     own.or_else(|| frames.next())
 }
 

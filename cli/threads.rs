@@ -22,6 +22,10 @@ pub(crate) struct Arguments {
     /// Print at most N objects of each frame; 0 for all
     #[arg(long, value_name = "N", default_value_t = 5)]
     locals: usize,
+    /// Print all frames, and an object below each that holds it; without this, frames of the JDK
+    /// and of languages are folded, and an object stands below the outermost frame of the program
+    #[arg(long)]
+    full: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -39,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         let mut to = BufWriter::new(io::stdout().lock());
         match arguments.json {
             true => json::print_answer(answer.in_json(), file.pause_millis(), &mut to)?,
-            false => answer.print(&mut to)?,
+            false => answer.print(arguments.full, &mut to)?,
         }
         Ok(to.flush()?)
     })

@@ -11,17 +11,20 @@ use super::object::{described, id};
 use super::path::{PathAnswer, Step};
 use super::sizes_by::SizesBy;
 use super::unreachable::Unreachable;
+use crate::folding::{fold, folded};
 use crate::frame::Frame;
 use crate::heap_file::Loaded;
 use crate::number::{counted, grouped, in_units, percent};
 use crate::plain::{plain, shown};
+use crate::screen;
 use crate::sentence::Words;
 use crate::table::{Side, Table};
 
 /// Number of stacks of the objects that a suspect holds.
 const STACKS: usize = 3;
 
-/// Number of frames of a thread.
+/// Number of frames of a thread, and of lines that they take where those of libraries are folded.
+const FRAMES_KEPT: usize = 64;
 const FRAMES: usize = 8;
 
 /// Number of rows of elements in the text.
@@ -173,9 +176,14 @@ impl LeaksAnswer {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// As text.
-    pub(crate) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
-        writeln!(to, "{}", plain(&self.sentence))?;
+    /// As text; with `full`, frames of libraries are not folded.
+    pub(crate) fn print(&self, full: bool, to: &mut dyn Write) -> io::Result<()> {
+        if self.damaged > 0 {
+            let places = counted(self.damaged, "damaged place");
+            let text = format!("The dump has {places}; this is about the rest:");
+            writeln!(to, "{}", screen::warning(&text))?;
+        }
+        writeln!(to, "{}", screen::headline(&plain(&self.sentence)))?;
         if self.soft > self.total_bytes / 100 {
             writeln!(to, "{} are only softly reachable.", in_units(self.soft))?;
         }
@@ -188,17 +196,18 @@ impl LeaksAnswer {
         for suspect in &self.suspects {
             writeln!(to)?;
             if !is_first(&suspect.sentence) {
-                writeln!(to, "{}", plain(&suspect.sentence))?;
+                writeln!(to, "{}", screen::prose(&plain(&suspect.sentence)))?;
             }
-            suspect.print(to)?;
+            suspect.print(full, to)?;
         }
         for native in self.native.iter().filter(|it| !is_first(&it.sentence)) {
-            writeln!(to, "\n{}", plain(&native.sentence))?;
+            writeln!(to, "\n{}", screen::prose(&plain(&native.sentence)))?;
             native.print(to)?;
         }
         self.print_rest(to)?;
         let references = plain(&self.references);
-        writeln!(to, "\nReferences: {references}; sizes by {}.", self.sizes)
+        let rules = format!("References: {references}; sizes by {}.", self.sizes);
+        writeln!(to, "\n{}", screen::aside(&rules))
     }
 }
 
@@ -209,20 +218,41 @@ impl LeaksAnswer {
             given_up.print(to)?;
         }
         for weight in &self.weights {
-            writeln!(
-                to,
-                "\n{} {} retain {} ({}): what each program has.",
+            let text = format!(
+                "{} {} retain {} ({}): what each program has.",
                 grouped(weight.objects),
                 plain(&shown(&weight.class)),
                 in_units(weight.retained),
                 percent(weight.retained, self.total_bytes)
-            )?;
+            );
+            writeln!(to, "\n{}", screen::prose(&text))?;
         }
         if !self.unreachable.is_none() {
             writeln!(to)?;
         }
         self.unreachable.print(to)
     }
+}
+
+/// Prints a stack in at most so many lines.
+fn print_frames(
+    frames: &[Frame],
+    full: bool,
+    most: usize,
+    indent: &str,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    let is_library = |place: usize| frames.get(place).is_some_and(Frame::is_library);
+    for line in folded(frames.len(), full, is_library)
+        .into_iter()
+        .take(most)
+    {
+        match frames.get(line.clone()).unwrap_or_default() {
+            [frame] => writeln!(to, "{indent}at {}", plain(&frame.line()))?,
+            several => writeln!(to, "{indent}{}", fold(several.len()))?,
+        }
+    }
+    Ok(())
 }
 
 impl NativeAnswer {
@@ -317,18 +347,18 @@ impl SuspectAnswer {
             share: percent(suspect.bytes, words.total_bytes()),
             soft: suspect.soft_bytes,
             stack: main.map_or_else(Vec::new, |path| {
-                words.stack_of(path).take(FRAMES).map(Frame::of).collect()
+                let frames = words.stack_of(path).take(FRAMES_KEPT);
+                frames.map(Frame::of).collect()
             }),
         }
     }
 
-    fn print(&self, to: &mut dyn Write) -> io::Result<()> {
+    fn print(&self, full: bool, to: &mut dyn Write) -> io::Result<()> {
         if let Some(path) = &self.path {
             path.print(to)?;
         }
-        for frame in &self.stack {
-            writeln!(to, "      at {}", plain(&frame.line()))?;
-        }
+        let most = if full { usize::MAX } else { FRAMES };
+        print_frames(&self.stack, full, most, "      ", to)?;
         for also in &self.also {
             writeln!(to, "  also held by {}", plain(also))?;
         }
@@ -342,9 +372,7 @@ impl SuspectAnswer {
                 grouped(allocated.objects),
                 plain(&shown(&allocated.class))
             )?;
-            for frame in &allocated.frames {
-                writeln!(to, "    at {}", plain(&frame.line()))?;
-            }
+            print_frames(&allocated.frames, full, usize::MAX, "    ", to)?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The threads, what their frames hold, and what each keeps alive.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use graph::{Dominator, GraphError, Heap, Local, Retained};
@@ -10,10 +11,12 @@ use serde_json::Value;
 
 use super::object::{described, id};
 use super::rows::Rows;
+use crate::folding::{fold, folded, is_library};
 use crate::frame;
 use crate::heap_file::Loaded;
 use crate::number::{counted, grouped};
 use crate::plain::{plain, shown};
+use crate::screen;
 use crate::table::{Side, Table};
 
 /// The threads with their stacks, most retained bytes first.
@@ -37,6 +40,8 @@ struct ThreadAnswer {
 #[derive(Clone, Debug, Serialize)]
 struct FrameAnswer {
     at: String,
+    #[serde(skip)]
+    is_library: bool,
     locals: Vec<LocalAnswer>,
 }
 
@@ -71,9 +76,10 @@ impl ThreadsAnswer {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// As text.
-    pub(crate) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
-        self.threads.iter().try_for_each(|thread| thread.print(to))
+    /// As text; with `full`, no frame is folded, and an object stands below each that holds it.
+    pub(crate) fn print(&self, full: bool, to: &mut dyn Write) -> io::Result<()> {
+        let mut threads = self.threads.iter();
+        threads.try_for_each(|thread| thread.print(full, to))
     }
 }
 
@@ -91,6 +97,7 @@ impl ThreadAnswer {
         let frames = thread.frames.iter().enumerate();
         let frames = frames.map(|(place, frame)| FrameAnswer {
             at: frame::line(frame),
+            is_library: is_library(&frame.class),
             locals: held(Some(place)),
         });
         Self {
@@ -103,25 +110,54 @@ impl ThreadAnswer {
         }
     }
 
-    fn print(&self, to: &mut dyn Write) -> io::Result<()> {
-        writeln!(
-            to,
+    fn print(&self, full: bool, to: &mut dyn Write) -> io::Result<()> {
+        let head = format!(
             "\"{}\" {} {} retains {}",
             plain(&shown(self.name.as_deref().unwrap_or("?"))),
             plain(&shown(&self.class)),
             self.id,
             counted(self.retained, "byte")
-        )?;
-        for frame in &self.frames {
-            writeln!(to, "    at {}", plain(&frame.at))?;
-            print_locals(&frame.locals, to)?;
+        );
+        writeln!(to, "{}", screen::title(&head))?;
+        let places = &self.places();
+        let is_library = |place: usize| self.frames.get(place).is_some_and(|it| it.is_library);
+        for line in folded(self.frames.len(), full, is_library) {
+            match self.frames.get(line.clone()).unwrap_or_default() {
+                [frame] => writeln!(to, "    at {}", plain(&frame.at))?,
+                several => writeln!(to, "    {}", fold(several.len()))?,
+            }
+            let held = line.flat_map(|place| {
+                let locals = self
+                    .frames
+                    .get(place)
+                    .map_or(&[][..], |frame| &frame.locals);
+                let is_here = move |id: &str| full || places.get(id) == Some(&place);
+                locals.iter().filter(move |local| is_here(&local.id))
+            });
+            print_locals(held, to)?;
         }
         print_locals(&self.other_locals, to)?;
         writeln!(to)
     }
+
+    /// The frame below which each object stands: of those that hold it the outermost of the
+    /// program, else the outermost.
+    fn places(&self) -> HashMap<&str, usize> {
+        let mut places = HashMap::new();
+        let frames = || self.frames.iter().enumerate();
+        let libraries = frames().filter(|(_, frame)| frame.is_library);
+        let own = frames().filter(|(_, frame)| !frame.is_library);
+        for (place, frame) in libraries.chain(own) {
+            places.extend(frame.locals.iter().map(|local| (&*local.id, place)));
+        }
+        places
+    }
 }
 
-fn print_locals(locals: &[LocalAnswer], to: &mut dyn Write) -> io::Result<()> {
+fn print_locals<'l>(
+    locals: impl IntoIterator<Item = &'l LocalAnswer>,
+    to: &mut dyn Write,
+) -> io::Result<()> {
     for local in locals {
         let holds = match local.kind == RootKind::JavaFrame.name() {
             true => "holds",
@@ -255,5 +291,70 @@ impl<'s> Thread<'s> {
         let alone = |object: &u32| retained.dominator(*object) == Dominator::Object(self.object);
         let bytes = held.iter().filter(|object| alone(object));
         bytes.map(|object| retained.bytes(*object)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(class: &str, held: &[&str]) -> FrameAnswer {
+        let locals = held.iter().map(|id| LocalAnswer {
+            class: "app.Map".to_owned(),
+            id: (*id).to_owned(),
+            kind: RootKind::JavaFrame.name(),
+            retained: 7,
+        });
+        FrameAnswer {
+            at: format!("{class}.call({class}.java)"),
+            is_library: is_library(class),
+            locals: locals.collect(),
+        }
+    }
+
+    fn text(full: bool) -> String {
+        let frames = [
+            frame("java.A", &[]),
+            frame("java.B", &["0x1"]),
+            frame("java.C", &["0x2"]),
+            frame("app.Inner", &["0x1", "0x3"]),
+            frame("app.Outer", &["0x1"]),
+            frame("java.D", &["0x1"]),
+        ];
+        let thread = ThreadAnswer {
+            class: "java.lang.Thread".to_owned(),
+            frames: frames.into(),
+            id: "0x9".to_owned(),
+            name: Some("worker".to_owned()),
+            other_locals: Vec::new(),
+            retained: 1,
+        };
+        let mut text = Vec::new();
+        thread.print(full, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn an_object_stands_once_and_frames_of_libraries_are_folded() {
+        let wanted = "\
+\"worker\" java.lang.Thread 0x9 retains 1 byte
+    at java.A.call(java.A.java)
+    ... 2 frames of libraries
+        holds app.Map 0x2, which retains 7
+    at app.Inner.call(app.Inner.java)
+        holds app.Map 0x3, which retains 7
+    at app.Outer.call(app.Outer.java)
+        holds app.Map 0x1, which retains 7
+    at java.D.call(java.D.java)
+
+";
+        assert_eq!(text(false), wanted);
+    }
+
+    #[test]
+    fn all_frames_have_what_they_hold() {
+        let full = text(true);
+        assert_eq!(full.matches("    at ").count(), 6, "{full}");
+        assert_eq!(full.matches("holds app.Map 0x1,").count(), 4, "{full}");
     }
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::object::id;
 use crate::number::{counted, grouped, in_units, percent};
 use crate::plain::plain;
+use crate::screen;
 use crate::table::{Cell, Side, Table};
 
 /// Bytes of a text that are printed.
@@ -138,11 +139,8 @@ impl WasteAnswer {
     pub(crate) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
         let (lost, total) = (self.lost_bytes, self.total_bytes);
         let (of_all, share) = (in_units(total), percent(lost, total));
-        writeln!(
-            to,
-            "{} of {of_all} ({share}) hold nothing new",
-            in_units(lost)
-        )?;
+        let text = format!("{} of {of_all} ({share}) hold nothing new", in_units(lost));
+        writeln!(to, "{}", screen::headline(&text))?;
         if let Some(word) = &self.redacted {
             writeln!(to, "{}", left_out(word, self.totals.unseen))?;
         }

@@ -288,6 +288,16 @@ fn what_is_not_there_is_told() {
 }
 
 #[test]
+fn an_answer_about_a_part_of_a_heap_says_so_first() {
+    let dir = TempDir::new().unwrap();
+    let bytes = cache().bytes();
+    let output = hprof(&["leaks"], &file(&dir, &bytes[..bytes.len() - 20]), &[]);
+    assert_eq!(output.status.code(), Some(1));
+    let first = "The dump has 2 damaged places; this is about the rest:";
+    assert_eq!(text(&output).lines().next(), Some(first));
+}
+
+#[test]
 fn arrays_of_zeros_have_a_line_of_their_own() {
     let dir = TempDir::new().unwrap();
     let mut dump = wasteful::dump(8);

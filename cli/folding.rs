@@ -1,0 +1,60 @@
+//! Stacks in which the frames of libraries take one line.
+
+use std::ops::Range;
+
+use crate::screen::aside;
+use crate::thread_frames::PLUMBING;
+
+/// Whether the class is one of the JDK or of a language.
+pub(crate) fn is_library(class: &str) -> bool {
+    PLUMBING.iter().any(|package| class.starts_with(package))
+}
+
+/// The frames in their order, as ranges: one frame, or several of libraries. The first frame says
+/// what the thread does, so it stands alone. With `full`, all do.
+pub(crate) fn folded(
+    frames: usize,
+    full: bool,
+    is_library: impl Fn(usize) -> bool,
+) -> Vec<Range<usize>> {
+    let mut lines: Vec<Range<usize>> = Vec::new();
+    for place in 0..frames {
+        let goes_on = |last: &&mut Range<usize>| {
+            let (first, before) = (last.start, place.saturating_sub(1));
+            first > 0 && !full && is_library(place) && is_library(before)
+        };
+        match lines.last_mut().filter(goes_on) {
+            Some(last) => last.end = place + 1,
+            None => lines.push(place..place + 1),
+        }
+    }
+    lines
+}
+
+/// `... 7 frames of libraries`.
+pub(crate) fn fold(frames: usize) -> String {
+    aside(&format!("... {frames} frames of libraries")).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_of_libraries_take_one_line_below_the_first() {
+        let stack = [
+            "java.lang.Thread",
+            "jdk.internal.A",
+            "java.util.B",
+            "shop.Web",
+            "java.util.C",
+            "shop.Web",
+            "javax.D",
+            "sun.E",
+        ];
+        let lines = |full| folded(stack.len(), full, |place| is_library(stack[place]));
+        assert_eq!(lines(false), [0..1, 1..3, 3..4, 4..5, 5..6, 6..8]);
+        assert_eq!(lines(true).len(), stack.len());
+        assert_eq!(folded(0, false, |_| true), []);
+    }
+}
