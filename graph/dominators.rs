@@ -23,6 +23,7 @@ use prefetch_index::prefetch_index;
 
 use crate::error::GraphError;
 use crate::graph_view::GraphView;
+use crate::merged::Merged;
 use crate::non_tree::{Ascending, NonTree};
 use crate::numbers::Numbers;
 use crate::sums::Sums;
@@ -57,6 +58,8 @@ struct Rest {
 /// A depth-first search from the roots.
 struct Search<'a> {
     graph: &'a GraphView<'a>,
+    /// Objects that count as one.
+    merged: Option<&'a Merged>,
     /// Preorder number of each object; 0 if it is unreachable.
     numbers: &'a mut [u32],
     /// The object with each preorder number.
@@ -107,12 +110,30 @@ impl Search<'_> {
         let own = self.next;
         *number = own;
         self.next += 1;
+        let mut all: &[u32] = &[];
+        if let Some(merged) = self.merged {
+            all = merged.with(object);
+        }
         if let (Some(place), Some(parent)) = (
             self.order.get_mut(own as usize),
             self.parents.get_mut(own as usize),
         ) {
-            (*place, *parent) = (object, from);
+            (*place, *parent) = (all.first().copied().unwrap_or(object), from);
         }
+        if all.is_empty() {
+            return self.follow_all(object, own);
+        }
+        for one in all {
+            if let Some(number) = self.numbers.get_mut(*one as usize) {
+                *number = own;
+            }
+        }
+        all.iter().for_each(|one| self.follow_all(*one, own));
+    }
+
+    /// Follows the references of an object that has just got this number.
+    #[inline]
+    fn follow_all(&mut self, object: u32, own: u32) {
         let (class, referent) = self.graph.implied(object);
         if let Some(class) = class {
             self.meet_class(class, own);
@@ -194,8 +215,9 @@ pub(crate) const ROOTS: u32 = u32::MAX - 1;
 pub(crate) const UNREACHABLE: u32 = u32::MAX;
 
 impl Tree {
-    /// The tree of this graph. Errors: there is no memory.
-    pub(crate) fn of(graph: &GraphView<'_>) -> Result<Self, GraphError> {
+    /// The tree of this graph, in which the first object of each set of `merged` stands for all of
+    /// the set. Errors: there is no memory.
+    pub(crate) fn of(graph: &GraphView<'_>, merged: Option<&Merged>) -> Result<Self, GraphError> {
         // One more, for the virtual root.
         let most = graph.objects() as usize + 1;
         let mut order = Numbers::zeroed(most)?;
@@ -204,6 +226,7 @@ impl Tree {
         let mut steps: Numbers<[u32; 2]> = Numbers::zeroed(most)?;
         let mut search = Search {
             graph,
+            merged,
             numbers: numbers.all_mut(),
             order: order.all_mut(),
             parents: bytemuck::cast_slice_mut(steps.all_mut()),

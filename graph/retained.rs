@@ -38,7 +38,7 @@ impl Retained {
     pub fn of(heap: &Heap<'_>, rule: References) -> Result<Self, GraphError> {
         let objects = heap.objects();
         Ok(Self {
-            tree: Tree::of(&heap.graph(rule))?.by_object(objects, heap.units())?,
+            tree: Tree::of(&heap.graph(rule), None)?.by_object(objects, heap.units())?,
             children: OnceLock::new(),
             objects,
             rule,

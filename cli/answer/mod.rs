@@ -8,6 +8,7 @@ pub(crate) mod diff;
 mod given_up;
 pub(crate) mod histo;
 pub(crate) mod leaks;
+mod loaders;
 pub(crate) mod memory;
 pub(crate) mod object;
 pub(crate) mod owner;

@@ -8,7 +8,8 @@ use graph::{Heap, Retained, Total};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::object::{described, ObjectRow};
+use super::loaders::{loader_name, print_loaders, LoaderRow};
+use super::object::ObjectRow;
 use super::rows::{cut, Rows};
 use super::sites::SitesAnswer;
 use super::sizes_by::SizesBy;
@@ -56,6 +57,7 @@ impl By {
 pub(crate) enum TopAnswer {
     Objects(Objects),
     Groups(By, Rows<GroupRow>),
+    Loaders(Rows<LoaderRow>),
     Threads(Rows<ThreadRow>),
     Sites(SitesAnswer),
 }
@@ -89,7 +91,6 @@ pub(crate) struct GroupRow {
 enum Group {
     Class(String),
     Package(String),
-    Loader(String),
 }
 
 impl TopAnswer {
@@ -102,9 +103,10 @@ impl TopAnswer {
             By::Thread => Self::Threads(
                 Rows::threads(loaded, most).map_err(|fault| failure(&loaded.file, &fault))?,
             ),
-            By::Class | By::Package | By::Loader => {
-                Self::Groups(by, Rows::groups(loaded, by, most))
-            }
+            By::Loader => Self::Loaders(
+                Rows::loaders(loaded, most).map_err(|fault| failure(&loaded.file, &fault))?,
+            ),
+            By::Class | By::Package => Self::Groups(by, Rows::groups(loaded, by, most)),
         })
     }
 
@@ -118,7 +120,8 @@ impl TopAnswer {
                 Self::Objects(kept)
             }
             By::Thread => Self::Threads(Rows::kept(json, most)?),
-            By::Class | By::Package | By::Loader => {
+            By::Loader => Self::Loaders(Rows::kept(json, most)?),
+            By::Class | By::Package => {
                 let kept: Rows<GroupRow> = Rows::kept(json, most)?;
                 let are_asked_for = kept.rows.iter().all(|row| row.name.is_by(by));
                 Self::Groups(by, are_asked_for.then_some(kept)?)
@@ -132,6 +135,7 @@ impl TopAnswer {
         match self {
             Self::Objects(answer) => serde_json::to_value(answer),
             Self::Groups(_, answer) => serde_json::to_value(answer),
+            Self::Loaders(answer) => serde_json::to_value(answer),
             Self::Threads(answer) => serde_json::to_value(answer),
             Self::Sites(answer) => return answer.in_json(),
         }
@@ -143,6 +147,7 @@ impl TopAnswer {
         match self {
             Self::Objects(answer) => answer.print(to),
             Self::Groups(by, answer) => answer.print(*by, to),
+            Self::Loaders(answer) => print_loaders(&answer.rows, to),
             Self::Threads(answer) => print_rows(&answer.rows, to),
             Self::Sites(answer) => answer.print(to),
         }
@@ -293,23 +298,20 @@ impl Group {
     fn new(by: By, name: String) -> Self {
         match by {
             By::Package => Self::Package(name),
-            By::Loader => Self::Loader(name),
-            By::Class | By::Object | By::Thread | By::Site => Self::Class(name),
+            _ => Self::Class(name),
         }
     }
 
     fn is_by(&self, by: By) -> bool {
         matches!(
             (self, by),
-            (Self::Class(_), By::Class)
-                | (Self::Package(_), By::Package)
-                | (Self::Loader(_), By::Loader)
+            (Self::Class(_), By::Class) | (Self::Package(_), By::Package)
         )
     }
 
     fn text(&self) -> &str {
         match self {
-            Self::Class(name) | Self::Package(name) | Self::Loader(name) => name,
+            Self::Class(name) | Self::Package(name) => name,
         }
     }
 }
@@ -318,8 +320,7 @@ impl Group {
 fn title(by: By) -> &'static str {
     match by {
         By::Package => "package",
-        By::Loader => "loader",
-        By::Object | By::Class | By::Thread | By::Site => "class",
+        _ => "class",
     }
 }
 
@@ -355,7 +356,8 @@ fn group_rows(heap: &Heap<'_>, retained: &Retained, by: By) -> Vec<GroupRow> {
     }
     let rows = rows.into_iter().map(|(group, name, total)| GroupRow {
         // Each class is a group, with the same number.
-        loader: (counts.get(&name) > Some(&1)).then(|| loader(heap, group)),
+        loader: (counts.get(&name) > Some(&1))
+            .then(|| loader_name(heap, heap.loader(group).unwrap_or(0))),
         name: Group::new(by, name),
         objects: total.objects,
         retained: total.retained_bytes,
@@ -370,11 +372,8 @@ fn named_groups(heap: &Heap<'_>, by: By) -> (Vec<String>, Vec<u32>) {
     let of_class = (0..heap.classes()).map(|class| {
         let name = match by {
             By::Package => package(&heap.class_name(class)),
-            By::Loader => loader(heap, class),
             // Two classes with the same name have two loaders, and two rows.
-            By::Object | By::Class | By::Thread | By::Site => {
-                format!("{}\0{class}", heap.class_name(class))
-            }
+            _ => format!("{}\0{class}", heap.class_name(class)),
         };
         *numbers.entry(name.clone()).or_insert_with(|| {
             let shown = name.split('\0').next().unwrap_or_default();
@@ -397,18 +396,6 @@ fn package(class: &str) -> String {
             "(primitive arrays)".to_owned()
         }
         None => "(no package)".to_owned(),
-    }
-}
-
-fn loader(heap: &Heap<'_>, class: u32) -> String {
-    let directory = heap.directory();
-    let loader = directory
-        .classes
-        .at(class as usize)
-        .map_or(0, |class| class.loader);
-    match heap.object(loader) {
-        Some(object) if loader != 0 => format!("{} {loader:#x}", described(heap, object)),
-        _ => "bootstrap loader".to_owned(),
     }
 }
 

@@ -83,3 +83,43 @@ fn classes_of_one_name_have_their_loaders() {
     let json = said(with_loaders(), &["histo", "--json"]);
     assert_eq!(json.matches("\"loader\": ").count(), 2, "{json}");
 }
+
+/// Two copies of an application, each with an object that a thread holds and a cache that two
+/// classes hold.
+fn redeployed() -> Dump {
+    let mut dump = Dump::new(8);
+    dump.class(0x2000, "app/Loader", Dump::OBJECT, 0, &[], &[]);
+    for (loader, cache) in [(0x3000, 0x5000), (0x4000, 0x6000)] {
+        dump.instance(loader, 0x2000, &[]);
+        for (class, name) in [(loader + 0x10, "app/App"), (loader + 0x20, "app/Part")] {
+            dump.class(
+                class,
+                name,
+                Dump::OBJECT,
+                loader,
+                &["part"],
+                &[("all", cache)],
+            );
+        }
+        dump.byte_array(cache, &[0; 10_000]);
+        dump.instance(loader + 0x30, loader + 0x10, &[loader + 0x20]);
+        dump.local(loader + 0x30);
+    }
+    dump
+}
+
+#[test]
+fn copies_of_a_loader_are_one_row_with_their_holder() {
+    let top = said(redeployed(), &["top", "--by", "loader"]);
+    let mut lines = top.lines().skip(1);
+    let (row, below) = (lines.next().unwrap(), lines.next().unwrap());
+    assert!(row.trim_start().starts_with("20,"), "{top}");
+    let copies = "2 copies of app.Loader: the same 2 classes";
+    assert!(row.ends_with(copies), "{top}");
+    assert_eq!(below.trim(), "held by thread > java.lang.Thread > app.App");
+    let json = said(redeployed(), &["top", "--by", "loader", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let row = &json["rows"][0];
+    assert_eq!((&row["loaders"], &row["held_so"]), (&2.into(), &2.into()));
+    assert_eq!(row["ids"], serde_json::json!(["0x3000", "0x4000"]));
+}

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use graph::{Dominator, Heap, Options, References, Retained};
+use graph::{Dominator, Heap, LoaderTotal, Options, References, Retained};
 use proptest::prelude::*;
 use sample::Dump;
 
@@ -21,12 +21,12 @@ struct Model {
 }
 
 impl Model {
-    fn reachable(&self, without: Option<usize>) -> BTreeSet<usize> {
+    fn reachable(&self, without: &[usize]) -> BTreeSet<usize> {
         // The thread is also a root, but not one of the objects.
         let mut open: Vec<usize> = self.roots.union(&self.locals).copied().collect();
         let mut found = BTreeSet::new();
         while let Some(object) = open.pop() {
-            if Some(object) != without && found.insert(object) {
+            if !without.contains(&object) && found.insert(object) {
                 open.extend(&self.targets[object]);
             }
         }
@@ -81,11 +81,11 @@ proptest! {
         let input = graph::Input::new(file, &|_| {}).unwrap();
         let heap = Heap::read(input, Options { threads, by_rule: false }).unwrap();
         let retained = Retained::of(&heap, References::All).unwrap();
-        let all = model.reachable(None);
+        let all = model.reachable(&[]);
         for object in 0..model.targets.len() {
             let number = heap.object(id(object)).unwrap();
             prop_assert_eq!(heap.id(number), id(object));
-            let left = model.reachable(Some(object));
+            let left = model.reachable(&[object]);
             let lost = all.difference(&left).map(|object| model.bytes(*object, wide));
             prop_assert_eq!(retained.bytes(number), lost.sum::<u64>(), "object {}", object);
             prop_assert_eq!(retained.dominator(number) == Dominator::Unreachable, !all.contains(&object));
@@ -157,12 +157,18 @@ proptest! {
         let input = graph::Input::new(file, &|_| {}).unwrap();
         let heap = Heap::read(input, Options { threads: 1, by_rule: false }).unwrap();
         let retained = Retained::of(&heap, References::All).unwrap();
-        let all = model.reachable(None);
+        let all = model.reachable(&[]);
         let number = |node: usize| heap.object(id(node)).unwrap();
         for node in 0..NODES {
-            let left = model.reachable(Some(node));
+            let left = model.reachable(&[node]);
             let lost = all.difference(&left).map(|node| heap.shallow_bytes(number(*node)));
             prop_assert_eq!(retained.bytes(number(node)), lost.sum::<u64>(), "node {}", node);
         }
+        // The loader and its classes as one.
+        let left = model.reachable(&[0, FIRST_CLASS, FIRST_CLASS + 1, FIRST_CLASS + 2]);
+        let lost = all.difference(&left).map(|node| heap.shallow_bytes(number(*node)));
+        let (loaders, _) = LoaderTotal::largest(&heap, &retained, usize::MAX).unwrap();
+        let found = loaders.iter().find(|total| total.loaders == [id(0)]);
+        prop_assert_eq!(found.map_or(0, |total| total.retained_bytes), lost.sum::<u64>());
     }
 }
