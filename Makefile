@@ -8,6 +8,7 @@
 #   make one TEST=HarmTest JDK=17    one test class of java-tests on one JVM, with a build that takes seconds
 #   make bench   measurements: the cost of one row and one record, and our dump beside the JVM's own
 #   make page-test   the pages of `hprof report` and `hprof view` in Chromium, used as a person does; `make test` leaves it out
+#   make pictures    the picture of the page in docs/, remade from a program with a leak
 #   make sql-test    the questions of docs/sql.md in Spark; `make test` asks DuckDB alone, and CI runs this after it
 #   make peers-test  retained sizes beside hprof-analyzer's, object by object; `make test` asks Shark alone, and CI runs this after it
 #   make dist    the archives of a release for four targets in target/dist/, cross-compiled
@@ -15,7 +16,7 @@
 #   make test-foreign    the core scenarios on JVMs for musl and, emulated, for aarch64; builds libraries that make dist has not
 #   make deny    licences and sources of all crates; with CHECKS=advisories what is known against them, from GitHub
 #   make fuzz    a minute of fuzzing for whatever reads bytes, and changed dumps for each command (needs a nightly toolchain)
-.PHONY: build demo jar examples test lint minimum rust-test java-test one jdks readers page-test sql-test peers-test bench dist compare-builds test-foreign deny fuzz clean
+.PHONY: build demo jar examples test lint minimum rust-test java-test one jdks readers page-test pictures sql-test peers-test bench dist compare-builds test-foreign deny fuzz clean
 
 build:
 	tools/setup.sh build
@@ -82,6 +83,11 @@ page-test:
 	tools/setup.sh page
 	cargo build --release --locked
 	python3 tools/page-test/page_test.py
+
+pictures:
+	tools/setup.sh page
+	cargo build --release --locked
+	python3 tools/pictures/pictures.py
 
 sql-test: jdks
 	tools/fetch-readers.sh spark
