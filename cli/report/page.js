@@ -68,12 +68,22 @@ const long = (list, rows, made, step = 100) => {
 };
 
 const packages = new Map();
-/** The colour of a class's package: the first ten that are drawn have one of their own. */
-const hueOf = (name) => {
+const packageOf = (name) => {
   const parts = name.split(".");
-  const key = parts.length === 1 ? "no package" : parts.slice(0, Math.min(2, parts.length - 1)).join(".");
-  if (!packages.has(key)) packages.set(key, "h" + packages.size % 10);
+  return parts.length === 1 ? "no package" : parts.slice(0, Math.min(2, parts.length - 1)).join(".");
+};
+/** The colour of a class's package in all charts: the first ten that are drawn have one of their own. */
+const hueOf = (name) => {
+  const key = packageOf(name);
+  if (!packages.has(key)) packages.set(key, packages.size < 10 ? "h" + packages.size : "plain");
   return packages.get(key);
+};
+const sample = (className, text) => element("span", "", element("i", "cell " + className), text);
+/** The colours of these packages, and one for all that have none of their own. */
+const legendOf = (keys, ...more) => {
+  const coloured = [...packages].filter(([key, hue]) => keys.has(key) && hue !== "plain").map(([key, hue]) => sample(hue, key));
+  const others = [...keys].some((key) => packages.get(key) === "plain") ? [sample("plain", "other packages")] : [];
+  return element("div", "legend", ...coloured, ...others, ...more);
 };
 const threadNames = new Map(data.threads.rows.filter((row) => row[0] !== null).map((row) => [row[2], names[row[0]]]));
 
@@ -87,12 +97,33 @@ document.getElementById("facts").textContent = [
   inUnits(total) + " in " + counted(data.objects, "reachable object"),
   data.unreachable > 0 && counted(data.unreachable, "more object") + " not reachable, not shown",
   data.redacted && "redacted (" + data.redacted + ")",
-  data.damaged > 0 && "damaged: " + counted(data.damaged, "place") + " could not be read, and their content is missing",
 ].filter(Boolean).join(" \u00b7 ");
+if (data.damaged > 0) {
+  document.getElementById("sentence").before(element("p", "warning",
+    "The dump has " + counted(data.damaged, "damaged place") + "; this is about the rest:"));
+}
 
 // --- Suspects
 
-const framesList = (frames) => element("ol", "frames", ...frames.map((frame) => element("li", "", names[frame])));
+const isLibrary = (frame) => /^(javax?|jdk|sun|kotlin|scala)\./.test(frame);
+/** A stack, of which the frames of libraries below the first are folded until somebody asks. */
+const stackList = (frames, nameOf, made) => {
+  const list = element("ol", "frames");
+  for (let at = 0; at < frames.length;) {
+    let end = at + 1;
+    while (at > 0 && isLibrary(nameOf(frames[at])) && end < frames.length && isLibrary(nameOf(frames[end]))) end++;
+    const items = frames.slice(at, end).map(made);
+    if (items.length === 1) list.append(items[0]);
+    else {
+      const fold = element("li", "fold", button(grouped(items.length) + " frames of libraries", () => fold.replaceWith(...items)));
+      fold.style.counterIncrement = "list-item " + items.length;
+      list.append(fold);
+    }
+    at = end;
+  }
+  return list;
+};
+const framesList = (frames) => stackList(frames, (frame) => names[frame], (frame) => element("li", "", names[frame]));
 const pathList = (suspect) => {
   const { path } = suspect;
   const items = path.steps.map((step, place) => {
@@ -119,14 +150,17 @@ const barCell = (bytes, of = total) => {
   bar.style.width = Math.min(60, of === 0 ? 0 : 60 * bytes / of) + "%";
   return element("td", "share", bar, share(bytes, of));
 };
-const holdsTable = (holds, of) => element("table", "", element("thead", "", element("tr", "",
-  element("th", "", "Class"), element("th", "number", "Objects"), element("th", "number", "Own bytes"), element("th", "", "Share"))),
+const holdsTable = (holds, of, bytesOf) => element("table", "", element("thead", "", element("tr", "",
+  element("th", "", "Class"), element("th", "number", "Objects"), element("th", "number", bytesOf), element("th", "", "Share"))),
   element("tbody", "", ...holds.map(([name, objects, bytes]) => element("tr", "", element("td", "", names[name]),
     element("td", "number", grouped(objects)), element("td", "number", inUnits(bytes)), barCell(bytes, of)))));
 const suspectCard = (suspect, place) => {
-  const inside = element("div", "", element("p", "", suspect.sentence));
+  const inside = element("div", "", suspect.sentence === data.sentence ? null : element("p", "", suspect.sentence));
   if (suspect.path) inside.append(pathList(suspect));
-  if (suspect.holds.length > 0) inside.append(element("h3", "", "What it holds"), holdsTable(suspect.holds, suspect.bytes));
+  if (suspect.keeps.length > 0) inside.append(element("h3", "", "What it keeps"), holdsTable(suspect.keeps, suspect.bytes, "Retained bytes"));
+  if (suspect.holds.length > 0) {
+    inside.append(element("details", "", element("summary", "", "All that it holds, by class"), element("div", "", holdsTable(suspect.holds, suspect.bytes, "Own bytes"))));
+  }
   if (suspect.traces.length > 0) inside.append(element("h3", "", "Where it was allocated, as far as objects carry their stack"));
   for (const [name, objects, frames] of suspect.traces) {
     inside.append(element("p", "note", counted(objects, "object") + " of " + names[name] + ":"), framesList(frames));
@@ -208,7 +242,8 @@ const heapTree = () => {
     if (threadNames.has(id)) [text, full] = [text + " \u201c" + threadNames.get(id) + "\u201d", full + " \u201c" + threadNames.get(id) + "\u201d"];
     if (id !== 0) full += " 0x" + id;
     const top = node(place === 0 ? null : made[parent], text, full, bytes, hue, sort);
-    top.held = tree.held[place];
+    // A class always is held by two or more.
+    top.held = kind === CLASS ? 0 : tree.held[place];
     top.id = id;
     top.own = tree.own[place];
     top.base = kind === CLASS ? "class " + short(name) : short(name);
@@ -533,16 +568,13 @@ const keysNote = () => element("p", "note keys",
 
 // --- The map
 
-const sample = (className, text) => element("span", "", element("i", "cell " + className), text);
 if (total > 0) {
   const root = heapTree();
-  const colours = [...packages].slice(0, 8).map(([name, hue]) => sample(hue, name));
   const chart = new Chart(root, { icicle: false, label: "Map of the heap" });
   body("map").append(
     choice("Form", [["Treemap", false], ["Icicle", true]], (icicle) => { chart.icicle = icicle; chart.draw(); }),
     chart.element,
-    element("div", "legend", ...colours, sample("own h0", "hatched: the object itself"),
-      sample("others", "lines: smaller objects, summed up"), sample("shared h0", "dots: held by two or more, so that no single object retains it")),
+    legendOf(new Set(packages.keys()), sample("own h0", "hatched: the object itself"), sample("others", "lines: smaller objects, summed up"), sample("shared h0", "dots: held by two or more, so that no single object retains it")),
     keysNote());
 }
 
@@ -553,8 +585,15 @@ const classOf = (frame) => {
   const method = frame.split("(")[0];
   return method.slice(0, Math.max(0, method.lastIndexOf(".")));
 };
+/** `Item.<init>:33` for `shop.Shop$Item.<init>(Shop.java:33)`. */
+const labelOf = (frame) => {
+  const [before, place = ""] = frame.split("(");
+  const [kind, method = ""] = before.split(".").slice(-2);
+  const inner = kind.slice(kind.lastIndexOf("$") + 1);
+  const line = place.match(/:(\d+)\)$/);
+  return (/^[A-Z]\w*[a-z]/.test(inner) && !isLibrary(frame) ? inner : kind) + "." + method + (line ? ":" + line[1] : "");
+};
 const stackTree = (leafFirst) => {
-  packages.clear();
   const root = node(null, "All stacks", "All live bytes that have a stack", 0, "plain", "");
   const step = (parent, text, full, hue) => {
     parent.index ??= new Map();
@@ -565,7 +604,7 @@ const stackTree = (leafFirst) => {
     return made;
   };
   for (const [bytes, objects, name, frames, isCut] of data.stacks.rows) {
-    const steps = frames.map((frame) => [names[frame], names[frame], hueOf(classOf(names[frame]))]);
+    const steps = frames.map((frame) => [labelOf(names[frame]), names[frame], hueOf(classOf(names[frame]))]);
     if (isCut) steps.push(["\u2026 more callers", "Callers that are not shown", "plain"]);
     const kind = [short(names[name]), "Objects of " + names[name], "plain"];
     if (leafFirst) steps.push(kind);
@@ -591,10 +630,11 @@ if (data.stacks) {
     ? "As the profiler counted it. If it sampled, which is its default, these numbers are estimates: unbiased, but rough for what is small. "
     : "Estimated from the objects of the dump that carry the stack where they were allocated: each counts for those of its class and size that do not. ";
   const chart = new Chart(stackTree(true), { icicle: true, label: "Flame graph of live bytes" });
+  const keys = new Set(data.stacks.rows.flatMap(([, , , frames]) => frames.map((frame) => packageOf(classOf(names[frame])))));
   body("allocated").append(
     element("p", "note", note + "The width of a box is bytes." + (rest.stacks > 0 ? " " + counted(rest.stacks, "stack") + " with " + inUnits(rest.bytes) + " are too small for this page." : "")),
     choice("Order", [["Allocating line first, callers below", true], ["Callers first, allocating line last", false]], (first) => chart.setRoot(stackTree(first))),
-    chart.element, keysNote());
+    chart.element, legendOf(keys, sample("plain", "the class of the objects")), keysNote());
 } else {
   body("allocated").append(element("p", "note",
     "The dump has no stacks of allocations. Record them with the agent\u2019s option heap=all or heap=sites."));
@@ -635,7 +675,8 @@ const classTable = () => {
   const left = rest.classes > 0
     ? "The page has no room for " + grouped(rest.classes) + " more classes with " + counted(rest.objects, "object") + " and " + inUnits(rest.bytes) + "; `hprof top --by class` lists all."
     : "";
-  return [element("div", "tools", filter, count), table, more, element("p", "note", left)];
+  const printed = all.length > 40 ? element("p", "note printed", "Of " + grouped(all.length) + " classes, 40 are printed.") : null;
+  return [element("div", "tools", filter, count), table, more, printed, element("p", "note", left)].filter(Boolean);
 };
 body("classes").append(...classTable());
 
@@ -649,7 +690,7 @@ const frameItem = ([name, locals, largest]) => {
 const threadCard = ([name, kind, id, retained, locals, frames]) => {
   const title = name === null ? names[kind] + " 0x" + id : names[name];
   const inside = frames.length > 0
-    ? element("ol", "frames", ...frames.map(frameItem))
+    ? stackList(frames, ([frame]) => names[frame], frameItem)
     : element("p", "note", "The dump has no stack of this thread.");
   return element("details", "thread", element("summary", "", element("b", "", title),
     " \u00b7 retains " + inUnits(retained) + " (" + share(retained) + ") \u00b7 " + counted(locals, "local object") + " \u00b7 "
@@ -707,6 +748,19 @@ document.querySelector("footer").textContent = "hprof " + data.version + ". Size
   + ". References: " + (data.rule === "all" ? "all count, weak and soft ones too" : "weak, soft, phantom and finalizer references do not count")
   + ". Units are powers of 1,000. "
   + (data.view ? "The page loads nothing but answers of this command, on this machine." : "This page loads nothing and holds no values of the heap but names of classes, fields and threads.");
+// Paper folds nothing: what is closed opens, but for the stacks of all but the first threads.
+addEventListener("beforeprint", () => {
+  for (const folded of document.querySelectorAll("#suspects details:not([open]), #waste details:not([open]), #threads details:nth-of-type(-n + 10):not([open])")) {
+    folded.open = true;
+    folded.dataset.opened = "";
+  }
+});
+addEventListener("afterprint", () => {
+  for (const opened of document.querySelectorAll("details[data-opened]")) {
+    opened.open = false;
+    delete opened.dataset.opened;
+  }
+});
 /** For the page of a server. */
 if (data.view) globalThis.page = { data, element, button, grouped, inUnits, share, counted, short, idMark, classMark, barCell };
 })();

@@ -18,6 +18,9 @@ const STEP_BYTES: u64 = 40;
 /// Approximate bytes of a suspect, without its names and steps.
 const SUSPECT_BYTES: u64 = 400;
 
+/// Classes of what the program put into a suspect.
+const KEEPS_MAX: usize = 5;
+
 /// Stacks shown of a suspect.
 const TRACES_MAX: usize = 3;
 
@@ -52,6 +55,11 @@ fn in_words(heap: &Heap<'_>, suspect: &Suspect, words: &Words<'_, '_>, space: &m
         let class = space.name(&heap.class_name(group.class));
         holds.push(json!([class, group.objects, group.bytes]));
     }
+    let mut keeps = Vec::new();
+    for elements in suspect.held.below.iter().take(KEEPS_MAX) {
+        let class = space.name(&heap.class_name(elements.class));
+        keeps.push(json!([class, elements.objects, elements.bytes]));
+    }
     let mut traces = Vec::new();
     for site in suspect.sites.sites.iter().take(TRACES_MAX) {
         let class = space.name(&heap.class_name(site.class));
@@ -76,6 +84,7 @@ fn in_words(heap: &Heap<'_>, suspect: &Suspect, words: &Words<'_, '_>, space: &m
         "point": suspect.accumulation.map(id),
         "path": suspect.main_path().map(|path| path_in_json(heap, path, words, space)),
         "holds": holds,
+        "keeps": keeps,
         "traces": traces,
     })
 }
