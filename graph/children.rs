@@ -64,4 +64,10 @@ impl Children {
             .get(place(from)..place(to))
             .unwrap_or_default()
     }
+
+    /// Prefetches the range of an object's.
+    #[inline]
+    pub(crate) fn prefetch(&self, object: u32) {
+        self.ranges.prefetch(object);
+    }
 }

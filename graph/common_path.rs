@@ -26,7 +26,12 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    pub(crate) fn of(heap: &Heap<'_>, retained: &Retained, search: &Search, some: &[u32]) -> Self {
+    pub(crate) fn of(
+        heap: &Heap<'_>,
+        retained: &Retained,
+        search: &Search<'_, '_>,
+        some: &[u32],
+    ) -> Self {
         let mut ways: FxHashMap<Vec<(bool, u32)>, Way> = FxHashMap::default();
         for object in some {
             let path = || search.climb(*object);
@@ -58,14 +63,14 @@ impl Common {
 }
 
 /// The root from which a path leads; `None` for a long path, as there may be thousands.
-fn root(search: &Search, object: u32) -> Option<u32> {
+fn root(search: &Search<'_, '_>, object: u32) -> Option<u32> {
     let mut path = search.climb(object);
     let last = path.by_ref().take(ROOT_STEPS_MAX).last();
     last.filter(|_| path.next().is_none())
 }
 
 /// The share of objects in percent that have the holder of this one, of those with short paths.
-fn like(heap: &Heap<'_>, search: &Search, one: u32, all: &[u32]) -> u64 {
+fn like(heap: &Heap<'_>, search: &Search<'_, '_>, one: u32, all: &[u32]) -> u64 {
     let known = all.iter().filter_map(|it| holder(heap, search, *it));
     let wanted = holder(heap, search, one);
     let (same, all) = known.fold((0, 0), |(same, all), it| {
@@ -76,7 +81,7 @@ fn like(heap: &Heap<'_>, search: &Search, one: u32, all: &[u32]) -> u64 {
 
 /// The class object nearest to an object on its path, else the class of the root; `None` if the
 /// path is long.
-fn holder(heap: &Heap<'_>, search: &Search, object: u32) -> Option<(bool, u32)> {
+fn holder(heap: &Heap<'_>, search: &Search<'_, '_>, object: u32) -> Option<(bool, u32)> {
     let mut path = search.climb(object);
     let mut last = None;
     for step in path.by_ref().take(ROOT_STEPS_MAX) {
@@ -96,7 +101,7 @@ struct Way {
 }
 
 /// The last object that the paths to most of these objects share.
-fn common_object(retained: &Retained, search: &Search, some: &[u32]) -> Option<u32> {
+fn common_object(retained: &Retained, search: &Search<'_, '_>, some: &[u32]) -> Option<u32> {
     let ends = some.iter().map(|object| (*object, retained.bytes(*object)));
     let paths = SharedPaths::new(search, ends);
     let themselves: FxHashSet<u32> = some.iter().copied().collect();

@@ -64,6 +64,13 @@ impl Edges {
     pub(crate) fn prefetch(&self, object: u32) {
         self.ranges.prefetch(object);
     }
+
+    /// Prefetches the targets at a position.
+    #[inline]
+    pub(crate) fn prefetch_targets(&self, from: u64) {
+        let place = usize::try_from(from).unwrap_or(usize::MAX);
+        prefetch_index::prefetch_index(self.targets.all(), place);
+    }
 }
 
 #[cfg(test)]

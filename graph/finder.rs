@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::accumulation::{accumulation_point, is_less, BIG_DROP};
-use crate::class_facts::References;
 use crate::common_path::Common;
 use crate::elements::Held;
 use crate::heap::Heap;
@@ -142,24 +141,24 @@ impl Finder<'_, '_> {
         }
     }
 
-    pub(crate) fn groups(&self, groups: &[Objects], copies: &[LoaderCopies]) -> Vec<Suspect> {
+    /// The suspects of these groups; `search` finds the paths to their objects.
+    pub(crate) fn groups(
+        &self,
+        groups: &[Objects],
+        copies: &[LoaderCopies],
+        search: &mut Search<'_, '_>,
+    ) -> Vec<Suspect> {
         let some: Vec<Vec<u32>> = groups.iter().map(Objects::some).collect();
-        let loaders = copies
-            .iter()
-            .flat_map(|copies| copies.loaders.iter().copied());
-        let wanted: Vec<u32> = some.iter().flatten().copied().chain(loaders).collect();
-        if wanted.is_empty() {
-            return Vec::new();
-        }
-        // One search serves all groups.
-        let search = Search::until(self.heap, &wanted, References::Strong);
+        let loaders = copies.iter().flat_map(|copies| &copies.loaders);
+        let wanted: Vec<u32> = some.iter().flatten().chain(loaders).copied().collect();
+        search.find(&wanted);
         let all = groups.iter().zip(&some);
-        let all = all.map(|(group, some)| self.group(group, some, &search));
-        let copies = copies.iter().map(|copies| self.copies(copies, &search));
+        let all = all.map(|(group, some)| self.group(group, some, search));
+        let copies = copies.iter().map(|copies| self.copies(copies, search));
         all.chain(copies).collect()
     }
 
-    fn copies(&self, copies: &LoaderCopies, search: &Search) -> Suspect {
+    fn copies(&self, copies: &LoaderCopies, search: &Search<'_, '_>) -> Suspect {
         let (heap, retained) = (self.heap, self.retained);
         let common = Common::of(heap, retained, search, &copies.loaders);
         let members = &copies.members;
@@ -180,7 +179,7 @@ impl Finder<'_, '_> {
         })
     }
 
-    fn group(&self, group: &Objects, some: &[u32], search: &Search) -> Suspect {
+    fn group(&self, group: &Objects, some: &[u32], search: &Search<'_, '_>) -> Suspect {
         let (heap, retained, objects) = (self.heap, self.retained, &group.objects);
         let common = Common::of(heap, retained, search, some);
         let mut held = Held::of_group(heap, retained, &self.structure, group.class, objects);

@@ -189,6 +189,20 @@ impl<'p> Heap<'p> {
         self.kind(object).map_or(NONE, |kind| kind.class)
     }
 
+    /// The objects of the classes that `is` selects, ascending.
+    pub fn objects_of(&self, is: impl Fn(u32) -> bool) -> impl Iterator<Item = u32> + '_ {
+        let kinds = self.linked.all_kinds.all().iter();
+        let wanted: Vec<bool> = kinds.map(|kind| is(kind.class)).collect();
+        let all = match wanted.contains(&true) {
+            true => self.objects(),
+            false => 0,
+        };
+        (0..all).filter(move |object| {
+            let kind = self.linked.kinds.get(*object);
+            kind.is_some_and(|kind| wanted.get(kind as usize).copied().unwrap_or(false))
+        })
+    }
+
     /// Number of classes, including invented ones for primitive arrays.
     pub fn classes(&self) -> u32 {
         u32::try_from(self.facts.len()).unwrap_or(NONE)

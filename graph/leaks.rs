@@ -13,6 +13,7 @@ use crate::heap::Heap;
 use crate::loader_copies::LoaderCopies;
 use crate::native_memory::NativeMemory;
 use crate::retained::Retained;
+use crate::search::Search;
 use crate::softly::SoftlyHeld;
 use crate::structure::Structure;
 use crate::suspect::{Group, NativeSuspect, Suspect};
@@ -86,7 +87,9 @@ impl Leaks {
         let (weights, groups) = groups.into_iter().partition::<Vec<_>, _>(is_weight);
         let objects = large.iter().map(|object| finder.object(*object));
         let mut suspects: Vec<Suspect> = objects.collect();
-        suspects.extend(finder.groups(&groups, &copies));
+        // One search for all: it is the most that suspects cost.
+        let mut search = Search::new(heap, References::Strong);
+        suspects.extend(finder.groups(&groups, &copies, &mut search));
         suspects.sort_by_key(|suspect| {
             let bytes = suspect.bytes.saturating_sub(suspect.soft_bytes);
             std::cmp::Reverse((bytes, suspect.bytes))
@@ -105,7 +108,7 @@ impl Leaks {
             .take(GROUPS_MAX)
             .map(NativeSuspect::new)
             .collect();
-        leaks.add_paths(&finder)?;
+        leaks.add_paths(&finder, &mut search)?;
         Ok(leaks)
     }
 }

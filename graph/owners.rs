@@ -59,7 +59,7 @@ struct Node {
 /// The owners found so far.
 pub(crate) struct Owners<'s, 'h, 'p> {
     heap: &'h Heap<'p>,
-    search: &'s Search,
+    search: &'s Search<'h, 'p>,
     nodes: Vec<Node>,
     known: HashMap<(u32, Step), u32>,
     /// The node of each object that was passed.
@@ -68,7 +68,7 @@ pub(crate) struct Owners<'s, 'h, 'p> {
 
 impl<'s, 'h, 'p> Owners<'s, 'h, 'p> {
     /// No owners yet; `search` has found the objects that will be asked for.
-    pub(crate) fn new(heap: &'h Heap<'p>, search: &'s Search) -> Self {
+    pub(crate) fn new(heap: &'h Heap<'p>, search: &'s Search<'h, 'p>) -> Self {
         Self {
             heap,
             search,

@@ -179,15 +179,23 @@ impl Heap<'_> {
     ///
     /// Errors: the file cannot be read.
     pub fn paths(&self, objects: &[u32], most: usize) -> Result<Vec<Option<Path>>, GraphError> {
-        let outline = |search: &Search, object: u32, is_weak: bool| {
+        let mut search = Search::new(self, References::Strong);
+        self.paths_by(&mut search, objects, most)
+    }
+
+    /// The same with a search by strong references, which goes on from where it is.
+    pub(crate) fn paths_by(
+        &self,
+        strong: &mut Search<'_, '_>,
+        objects: &[u32],
+        most: usize,
+    ) -> Result<Vec<Option<Path>>, GraphError> {
+        let outline = |search: &Search<'_, '_>, object: u32, is_weak: bool| {
             Outline::new(self, &search.to(object), is_weak, most)
         };
-        let strong = Search::until(self, objects, References::Strong);
-        let all = objects
-            .iter()
-            .map(|object| outline(&strong, *object, false));
+        strong.find(objects);
+        let all = objects.iter().map(|object| outline(strong, *object, false));
         let mut found: Vec<Option<Outline>> = all.collect();
-        drop(strong);
         if found.iter().any(Option::is_none) {
             let search = Search::until(self, objects, References::All);
             for (object, path) in objects.iter().zip(&mut found) {

@@ -11,6 +11,9 @@ use crate::dominators::{ByObject, Tree, ROOTS, UNREACHABLE};
 use crate::error::GraphError;
 use crate::heap::Heap;
 
+/// Objects whose children are fetched into the cache before a walk comes to them.
+const AHEAD: usize = 8;
+
 /// The immediate dominator of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dominator {
@@ -192,9 +195,16 @@ impl Retained {
             true => vec![object],
             false => Vec::new(),
         };
+        let all = self.all_children();
         std::iter::from_fn(move || {
             let object = open.pop()?;
-            open.extend_from_slice(self.children(object));
+            let children = all.of(object);
+            open.extend_from_slice(children);
+            let next = children.iter().rev().take(AHEAD);
+            next.for_each(|child| all.prefetch(*child));
+            if let Some(later) = open.len().checked_sub(AHEAD) {
+                open.get(later).into_iter().for_each(|it| all.prefetch(*it));
+            }
             Some(object)
         })
     }
@@ -208,7 +218,11 @@ impl Retained {
     /// The objects that an object immediately dominates; for the number after the last object,
     /// those without a dominator.
     fn children(&self, object: u32) -> &[u32] {
+        self.all_children().of(object)
+    }
+
+    fn all_children(&self) -> &Children {
         let made = || Children::new(self.tree.dominators.all(), self.objects);
-        self.children.get_or_init(made).of(object)
+        self.children.get_or_init(made)
     }
 }

@@ -17,11 +17,17 @@ use crate::roots::HeapRoot;
 /// The parent of a root in a search.
 const TOP: u32 = NONE - 1;
 
-/// The search, stopped when it has found its targets.
-#[derive(Debug)]
-pub(crate) struct Search {
-    parents: Vec<u32>,
-}
+/// The parent of a cleaner before its phase.
+const BLOCKED: u32 = NONE - 2;
+
+/// The parent of a target that is not found yet.
+const WANTED: u32 = NONE - 3;
+
+/// The parent of a thread before its phase.
+const RUNS: u32 = NONE - 4;
+
+/// Objects that are walked through together, so that they wait for the memory together.
+const BATCH: usize = 16;
 
 /// The classes of cleaners and of their actions, which are lists: each leads to all others.
 const CLEANERS: [&str; 5] = [
@@ -32,64 +38,93 @@ const CLEANERS: [&str; 5] = [
     "sun/misc/Cleaner",
 ];
 
-/// A search under way.
-struct Walk<'h> {
+/// From where the search walks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// It has not begun.
+    New,
+    /// From all roots but threads.
+    Lasting,
+    /// From the fields of threads, too.
+    Fields,
+    /// From the frames of threads, too.
+    Frames,
+    /// Through cleaners, too.
+    Cleaners,
+    /// From the frames of the threads that clean, too.
+    Cleaning,
+}
+
+/// The search: it goes on when more objects are wanted.
+#[derive(Debug)]
+pub(crate) struct Search<'h, 'p> {
+    heap: &'h Heap<'p>,
     graph: GraphView<'h>,
+    phase: Phase,
     parents: Vec<u32>,
     /// Number of targets not found yet.
     missing: usize,
-    /// Objects found and not yet walked through.
+    /// Objects found, and how many of them were walked through.
     wave: Vec<u32>,
-    /// References to objects that may not be entered yet: from, to.
+    walked: usize,
+    /// The objects found from there.
+    next: Vec<u32>,
+    /// Targets that may not be entered yet.
+    waiting: FxHashSet<u32>,
+    /// References to cleaners before their phase: from, to.
     pending: Vec<(u32, u32)>,
+    threads: FxHashSet<u32>,
+    cleaners: FxHashSet<u32>,
 }
 
-impl Search {
-    /// Searches until all `targets` are found, or all objects are visited.
-    pub(crate) fn until(heap: &Heap<'_>, targets: &[u32], rule: References) -> Self {
-        let mut walk = Walk {
+impl<'h, 'p> Search<'h, 'p> {
+    /// A search that has found nothing yet.
+    pub(crate) fn new(heap: &'h Heap<'p>, rule: References) -> Self {
+        Self {
+            heap,
             graph: heap.graph(rule),
-            parents: vec![NONE; heap.objects() as usize],
+            phase: Phase::New,
+            parents: Vec::new(),
             missing: 0,
             wave: Vec::new(),
+            walked: 0,
+            next: Vec::new(),
+            waiting: FxHashSet::default(),
             pending: Vec::new(),
-        };
-        walk.want(targets);
-        let threads: FxHashSet<u32> = heap.threads().map(|(_, thread)| thread).collect();
-        let is_passing = |root: &&HeapRoot| root.kind.is_passing();
-        let (passing, lasting): (Vec<&HeapRoot>, Vec<&HeapRoot>) =
-            heap.roots().iter().partition(is_passing);
-        let cleaners = cleaners(heap);
-        walk.block(&cleaners, BLOCKED);
-        // What a live thread holds is described by the thread, not by what refers to the thread.
-        walk.block(&threads, RUNS);
-        walk.enter(lasting.iter().map(|root| root.object));
-        walk.go();
-        walk.admit(&threads, targets);
-        let mut roots: Vec<u32> = threads.iter().copied().collect();
-        roots.sort_unstable();
-        walk.enter(roots.iter().copied());
-        walk.through_fields(heap);
-        walk.go();
-        // The frames of a cleaner's own thread hold all that it cleans.
-        let cleans = |thread: &u32| {
-            let mut locals = heap.locals(*thread).iter();
-            locals.any(|local| cleaners.contains(&local.object))
-        };
-        let (cleaning, running): (Vec<u32>, Vec<u32>) = roots.iter().partition(|it| cleans(it));
-        walk.enter(passing.iter().map(|root| root.object));
-        walk.through_frames(heap, &running);
-        walk.go();
-        walk.admit(&cleaners, targets);
-        for (from, to) in take(&mut walk.pending) {
-            walk.reach(to, from);
+            threads: FxHashSet::default(),
+            cleaners: FxHashSet::default(),
         }
-        walk.go();
-        walk.through_frames(heap, &cleaning);
-        walk.go();
-        Self {
-            parents: walk.parents,
+    }
+
+    /// One that has found these targets, or visited all objects.
+    pub(crate) fn until(heap: &'h Heap<'p>, targets: &[u32], rule: References) -> Self {
+        let mut search = Self::new(heap, rule);
+        search.find(targets);
+        search
+    }
+
+    /// Goes on until these targets are found, too, or all objects are visited.
+    pub(crate) fn find(&mut self, targets: &[u32]) {
+        if targets.is_empty() {
+            return;
         }
+        if self.phase == Phase::New {
+            self.begin();
+        }
+        self.want(targets);
+        self.go();
+        while self.missing > 0 {
+            self.phase = match self.phase {
+                Phase::New | Phase::Lasting => self.enter_fields(),
+                Phase::Fields => self.enter_frames(),
+                Phase::Frames => self.enter_cleaners(),
+                Phase::Cleaners => self.enter_cleaning(),
+                // Nothing leads to them.
+                Phase::Cleaning => break,
+            };
+            self.go();
+        }
+        self.missing = 0;
     }
 
     /// An object and its predecessors up to the root; empty if it was not found.
@@ -114,65 +149,102 @@ impl Search {
 /// The cleaners of a heap and their actions.
 fn cleaners(heap: &Heap<'_>) -> FxHashSet<u32> {
     let extending = CLEANERS.map(|name| heap.extending(name));
-    let is_cleaner = |class: &u32| {
+    let is_cleaner = |class: u32| {
         let mut all = extending.iter();
-        all.any(|is| is.get(*class as usize).copied().unwrap_or(false))
+        all.any(|is| is.get(class as usize).copied().unwrap_or(false))
     };
-    let classes: FxHashSet<u32> = (0..heap.classes()).filter(is_cleaner).collect();
-    if classes.is_empty() {
-        return FxHashSet::default();
-    }
-    let all = 0..heap.objects();
-    all.filter(|object| classes.contains(&heap.class(*object)))
-        .collect()
+    heap.objects_of(is_cleaner).collect()
 }
 
-/// The parent of an object that may not be entered yet.
-const BLOCKED: u32 = NONE - 2;
-
-/// The parent of a thread before its phase.
-const RUNS: u32 = NONE - 4;
-
-/// The parent of a target that is not found yet.
-const WANTED: u32 = NONE - 3;
-
-/// Objects ahead whose references are fetched into the cache.
-const AHEAD: usize = 16;
-
-impl Walk<'_> {
-    /// Marks the targets that are not found yet.
-    fn want(&mut self, targets: &[u32]) {
-        for target in targets {
-            if let Some(slot @ &mut NONE) = self.parents.get_mut(*target as usize) {
-                *slot = WANTED;
-                self.missing += 1;
-            }
-        }
-    }
-
-    fn block(&mut self, objects: &FxHashSet<u32>, mark: u32) {
-        for object in objects {
-            if let Some(slot) = self.parents.get_mut(*object as usize) {
-                if *slot == WANTED {
-                    self.missing -= 1;
-                }
+impl Search<'_, '_> {
+    fn begin(&mut self) {
+        self.parents = vec![NONE; self.heap.objects() as usize];
+        self.threads = self.heap.threads().map(|(_, thread)| thread).collect();
+        self.cleaners = cleaners(self.heap);
+        let blocked = self.cleaners.iter().map(|cleaner| (*cleaner, BLOCKED));
+        // What a live thread holds is described by the thread, not by what refers to the thread.
+        let runs = self.threads.iter().map(|thread| (*thread, RUNS));
+        for (object, mark) in blocked.chain(runs) {
+            if let Some(slot) = self.parents.get_mut(object as usize) {
                 *slot = mark;
             }
         }
+        self.enter_roots(|root| !root.kind.is_passing());
+        self.phase = Phase::Lasting;
     }
 
-    fn admit(&mut self, objects: &FxHashSet<u32>, targets: &[u32]) {
-        for object in objects {
-            if let Some(slot @ &mut (BLOCKED | RUNS)) = self.parents.get_mut(*object as usize) {
-                *slot = NONE;
+    fn enter_fields(&mut self) -> Phase {
+        self.admit(&self.threads.clone());
+        for thread in self.sorted_threads() {
+            self.reach(thread, TOP);
+        }
+        // An object that a frame holds, too, waits for the next phase; its link is that of the
+        // field.
+        for thread in take(&mut self.next) {
+            let locals = self.heap.locals(thread).iter();
+            let locals: FxHashSet<u32> = locals.map(|local| local.object).collect();
+            let range = self.graph.edges.range(thread);
+            self.walk_through(thread, range, |target| !locals.contains(&target));
+        }
+        Phase::Fields
+    }
+
+    fn enter_frames(&mut self) -> Phase {
+        self.enter_roots(|root| root.kind.is_passing());
+        self.through_frames(false);
+        Phase::Frames
+    }
+
+    fn enter_cleaners(&mut self) -> Phase {
+        self.admit(&self.cleaners.clone());
+        for (from, to) in take(&mut self.pending) {
+            self.reach(to, from);
+        }
+        Phase::Cleaners
+    }
+
+    fn enter_cleaning(&mut self) -> Phase {
+        self.through_frames(true);
+        Phase::Cleaning
+    }
+
+    fn sorted_threads(&self) -> Vec<u32> {
+        let mut threads: Vec<u32> = self.threads.iter().copied().collect();
+        threads.sort_unstable();
+        threads
+    }
+
+    fn enter_roots(&mut self, is: impl Fn(&HeapRoot) -> bool) {
+        for root in self.heap.roots().iter().filter(|root| is(root)) {
+            self.reach(root.object, TOP);
+        }
+    }
+
+    /// Marks the targets that are not found yet.
+    fn want(&mut self, targets: &[u32]) {
+        for target in targets {
+            match self.parents.get_mut(*target as usize) {
+                Some(slot @ &mut NONE) => {
+                    *slot = WANTED;
+                    self.missing += 1;
+                }
+                Some(&mut (BLOCKED | RUNS)) => {
+                    self.missing += usize::from(self.waiting.insert(*target));
+                }
+                _ => {}
             }
         }
-        self.want(targets);
     }
 
-    fn enter(&mut self, roots: impl Iterator<Item = u32>) {
-        for root in roots {
-            self.reach(root, TOP);
+    /// Lets objects be entered.
+    fn admit(&mut self, objects: &FxHashSet<u32>) {
+        for object in objects {
+            if let Some(slot @ &mut (BLOCKED | RUNS)) = self.parents.get_mut(*object as usize) {
+                *slot = match self.waiting.remove(object) {
+                    true => WANTED,
+                    false => NONE,
+                };
+            }
         }
     }
 
@@ -180,66 +252,85 @@ impl Walk<'_> {
     fn reach(&mut self, object: u32, from: u32) {
         match self.parents.get_mut(object as usize) {
             Some(parent @ &mut (NONE | WANTED)) => {
-                if *parent == WANTED {
-                    self.missing -= 1;
-                }
+                self.missing -= usize::from(*parent == WANTED);
                 *parent = from;
-                self.wave.push(object);
+                self.next.push(object);
             }
             Some(&mut BLOCKED) => self.pending.push((from, object)),
             _ => {}
         }
     }
 
-    /// Walks through all objects in the wave and all that they lead to.
+    /// Walks through all objects found and all that they lead to, until no target is missing.
     fn go(&mut self) {
-        let mut last = Vec::new();
-        while self.missing > 0 && !self.wave.is_empty() {
-            swap(&mut self.wave, &mut last);
-            self.wave.clear();
-            for (place, object) in last.iter().enumerate() {
-                if let Some(ahead) = last.get(place + AHEAD) {
-                    self.graph.edges.prefetch(*ahead);
-                    self.graph.kinds.prefetch(*ahead);
-                }
-                self.walk_through(*object, |_| true);
-                if self.missing == 0 {
-                    // A later phase may go on from here.
-                    self.wave
-                        .extend_from_slice(last.get(place + 1..).unwrap_or_default());
-                    return;
-                }
+        while self.missing > 0 {
+            if self.walked == self.wave.len() {
+                swap(&mut self.wave, &mut self.next);
+                self.next.clear();
+                self.walked = 0;
+            }
+            let rest = self.wave.get(self.walked..).unwrap_or_default();
+            if rest.is_empty() {
+                return;
+            }
+            self.walk_batch();
+        }
+    }
+
+    fn walk_batch(&mut self) {
+        let (edges, kinds) = (self.graph.edges, self.graph.kinds);
+        let rest = self.wave.get(self.walked..).unwrap_or_default();
+        let (now, later) = rest.split_at(rest.len().min(BATCH));
+        for object in later.iter().take(BATCH) {
+            edges.prefetch(*object);
+            kinds.prefetch(*object);
+        }
+        let mut batch = [(0, (0, 0)); BATCH];
+        for (slot, object) in batch.iter_mut().zip(now) {
+            *slot = (*object, edges.range(*object));
+            edges.prefetch_targets(slot.1 .0);
+        }
+        let count = now.len();
+        for (_, (from, to)) in batch.iter().take(count) {
+            for target in edges.slice(*from, *to).iter().take(BATCH) {
+                prefetch_index::prefetch_index(&*self.parents, *target as usize);
+            }
+        }
+        for (object, range) in batch.iter().take(count) {
+            self.walked += 1;
+            self.walk_through(*object, *range, |_| true);
+            if self.missing == 0 {
+                return;
             }
         }
     }
 
-    fn walk_through(&mut self, object: u32, counts: impl Fn(u32) -> bool) {
-        let edges = self.graph.edges;
+    #[inline]
+    fn walk_through(&mut self, object: u32, (from, to): (u64, u64), counts: impl Fn(u32) -> bool) {
         let (class, referent) = self.graph.implied(object);
-        let stored = edges.of(object).iter().copied();
-        for target in stored.clone().take(AHEAD) {
-            prefetch_index::prefetch_index(&*self.parents, target as usize);
+        let stored = self.graph.edges.slice(from, to);
+        for (place, target) in stored.iter().enumerate() {
+            if let Some(ahead) = stored.get(place + BATCH) {
+                prefetch_index::prefetch_index(&*self.parents, *ahead as usize);
+            }
+            if counts(*target) {
+                self.reach(*target, object);
+            }
         }
-        for target in stored.chain(class).chain(referent) {
+        for target in class.into_iter().chain(referent) {
             if counts(target) {
                 self.reach(target, object);
             }
         }
     }
 
-    /// Walks through the threads in the wave, but not to what their frames hold. An object that a
-    /// field holds, too, waits for the next phase; its link is that of the field.
-    fn through_fields(&mut self, heap: &Heap<'_>) {
-        for thread in take(&mut self.wave) {
-            let locals: FxHashSet<u32> = heap.locals(thread).iter().map(|it| it.object).collect();
-            self.walk_through(thread, |target| !locals.contains(&target));
-        }
-    }
-
-    fn through_frames(&mut self, heap: &Heap<'_>, threads: &[u32]) {
-        for thread in threads {
-            for local in heap.locals(*thread) {
-                self.reach(local.object, *thread);
+    /// Goes on from the frames of threads: those of a cleaner's own thread hold all that it cleans.
+    fn through_frames(&mut self, cleans: bool) {
+        for thread in self.sorted_threads() {
+            let locals = self.heap.locals(thread).iter();
+            let is_cleaner = |object: u32| self.cleaners.contains(&object);
+            if locals.clone().any(|local| is_cleaner(local.object)) == cleans {
+                locals.for_each(|local| self.reach(local.object, thread));
             }
         }
     }

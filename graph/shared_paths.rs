@@ -43,7 +43,7 @@ pub(crate) struct SharedPaths(Vec<Passed>);
 
 impl SharedPaths {
     /// The paths found by a search to these objects, each with its bytes.
-    pub(crate) fn new(search: &Search, ends: impl Iterator<Item = (u32, u64)>) -> Self {
+    pub(crate) fn new(search: &Search<'_, '_>, ends: impl Iterator<Item = (u32, u64)>) -> Self {
         let mut all = vec![Passed::new(NONE, 0)];
         let mut places: FxHashMap<u32, u32> = FxHashMap::default();
         let mut path = Vec::new();

@@ -7,6 +7,7 @@ use crate::finder::Finder;
 use crate::heap::Heap;
 use crate::leaks::Leaks;
 use crate::paths::{Path, Step};
+use crate::search::Search;
 use crate::step_links::Link;
 use crate::suspect::{Suspect, STEPS_MAX};
 use crate::way::Way;
@@ -41,13 +42,16 @@ impl Ends {
 }
 
 impl Leaks {
-    pub(crate) fn add_paths(&mut self, finder: &Finder<'_, '_>) -> Result<(), GraphError> {
+    pub(crate) fn add_paths(
+        &mut self,
+        finder: &Finder<'_, '_>,
+        search: &mut Search<'_, '_>,
+    ) -> Result<(), GraphError> {
         let (heap, structure) = (finder.heap, &finder.structure);
         let ends: Vec<Ends> = self.suspects.iter().map(|it| finder.ends(it)).collect();
         let buffers = self.native.iter().map(|native| native.group.example);
         let wanted: Vec<u32> = ends.iter().flat_map(Ends::all).chain(buffers).collect();
-        // One search for all: it is the most that this costs.
-        let mut paths = heap.paths(&wanted, STEPS_MAX)?.into_iter();
+        let mut paths = heap.paths_by(search, &wanted, STEPS_MAX)?.into_iter();
         for (suspect, ends) in self.suspects.iter_mut().zip(ends) {
             suspect.path = ends.end.and_then(|_| paths.next().flatten());
             suspect.example = ends.example.and_then(|_| paths.next().flatten());
@@ -72,7 +76,7 @@ impl Leaks {
             native.way = way.unwrap_or_default();
         }
         self.add_contents(finder)?;
-        self.name_thread_locals(heap)
+        self.name_thread_locals(heap, search)
     }
 
     /// Descends from each example to what it mostly holds.
@@ -95,13 +99,17 @@ impl Leaks {
         Ok(())
     }
 
-    fn name_thread_locals(&mut self, heap: &Heap<'_>) -> Result<(), GraphError> {
+    fn name_thread_locals(
+        &mut self,
+        heap: &Heap<'_>,
+        search: &mut Search<'_, '_>,
+    ) -> Result<(), GraphError> {
         let key = |suspect: &Suspect| suspect.main_path().and_then(|path| path.thread_local);
         let keys: Vec<u32> = self.suspects.iter().filter_map(key).collect();
         if keys.is_empty() {
             return Ok(());
         }
-        let mut paths = heap.paths(&keys, STEPS_MAX)?.into_iter();
+        let mut paths = heap.paths_by(search, &keys, STEPS_MAX)?.into_iter();
         for suspect in &mut self.suspects {
             if key(suspect).is_some() {
                 let path = paths.next().flatten();

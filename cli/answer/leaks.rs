@@ -258,10 +258,7 @@ fn print_frames(
 impl NativeAnswer {
     fn of(heap: &Heap<'_>, native: &NativeSuspect, words: &Words<'_, '_>) -> Self {
         let group = &native.group;
-        let count = |class: u32| {
-            let all = (0..heap.objects()).filter(|object| heap.class(*object) == class);
-            all.count() as u64
-        };
+        let count = |class: u32| heap.objects_of(|it| it == class).count() as u64;
         let owners = native.way.classes.iter().take(ROWS);
         let owners = owners.map(|class| (heap.class_name(*class), count(*class)));
         Self {
