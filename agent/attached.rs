@@ -40,7 +40,7 @@ pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
     answer_to(file);
     let code = match checked(vm, text) {
         Ok((session, options)) => match options.destination {
-            Destination::Graph(_) | Destination::Stream(_) if has_file => {
+            Destination::Graph(_) | Destination::Counts(_) | Destination::Stream(_) if has_file => {
                 begin(session, jni, options, text)
             }
             _ => obey(session, jni, &options),

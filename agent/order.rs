@@ -38,6 +38,8 @@ pub(crate) enum Place<'o> {
     Net(&'o Peer),
     /// No dump, but the graph of objects, to the process that listens on this socket.
     Graph(&'o Path),
+    /// No dump, but how many objects each class has, to the process that listens on this socket.
+    Counts(&'o Path),
     /// The dump, to the process that listens on this socket.
     Stream(&'o Path),
     /// To the reader of this named pipe.
@@ -128,14 +130,15 @@ impl<'o> Place<'o> {
             }
             Destination::Net(peer) => Self::Net(peer),
             Destination::Graph(socket) => Self::Graph(socket),
+            Destination::Counts(socket) => Self::Counts(socket),
             Destination::Stream(socket) => Self::Stream(socket),
             Destination::Command(pattern) => Self::Command(pattern),
         }
     }
 
-    /// Whether it gets the graph of objects, and no dump is written.
-    pub(crate) fn is_graph(&self) -> bool {
-        matches!(self, Self::Graph(_) | Self::Leaks(_))
+    /// Whether it gets no dump, but the graph of objects or counts of them.
+    pub(crate) fn has_no_dump(&self) -> bool {
+        matches!(self, Self::Graph(_) | Self::Counts(_) | Self::Leaks(_))
     }
 
     /// Whether it cannot begin anew, so that no dump is begun that may have to.
@@ -143,10 +146,9 @@ impl<'o> Place<'o> {
         matches!(self, Self::Stream(_) | Self::Pipe(_) | Self::Command(_))
     }
 
-    /// Whether somebody takes dumps as they are made, or the graph, with a limit of time for each
-    /// wait.
+    /// Whether somebody takes what is made, with a limit of time for each wait.
     pub(crate) fn has_reader(&self) -> bool {
-        self.is_stream() || self.is_graph()
+        self.is_stream() || self.has_no_dump()
     }
 }
 
@@ -189,18 +191,19 @@ mod tests {
 
     #[test]
     fn what_goes_to_a_reader_cannot_begin_anew() {
-        for (text, is_stream, is_graph) in [
+        for (text, is_stream, has_no_dump) in [
             ("file=a", false, false),
             ("exec=cat", true, false),
             ("stream=/s", true, false),
             ("graph=/s", false, true),
+            ("counts=/s", false, true),
         ] {
             let options = options(text);
             let place = Order::of(&options).place;
-            let found = (place.is_stream(), place.is_graph(), place.has_reader());
+            let found = (place.is_stream(), place.has_no_dump(), place.has_reader());
             assert_eq!(
                 found,
-                (is_stream, is_graph, is_stream || is_graph),
+                (is_stream, has_no_dump, is_stream || has_no_dump),
                 "{text}"
             );
         }

@@ -135,7 +135,7 @@ impl Session {
         let Some(outlet) = self.outlet(order) else {
             return false;
         };
-        let has_no_samples = order.format == Format::Text || order.place.is_graph();
+        let has_no_samples = order.format == Format::Text || order.place.has_no_dump();
         // A command that only requests a heap dump leaves the samples for the next report.
         let cpu = self.profiles.cpu_samples.as_ref();
         let cpu = cpu.filter(|_| order.options.cpu.is_some() && !has_no_samples);
@@ -273,7 +273,9 @@ impl Session {
                 let command = pattern.filled_in(&mut USED_NAMES.lock());
                 Some(Box::new(receiver::command(command, options)))
             }
-            (Place::Graph(socket), _) => Some(Box::new(receiver::graph_socket(socket, options))),
+            (Place::Graph(socket) | Place::Counts(socket), _) => {
+                Some(Box::new(receiver::graph_socket(socket, options)))
+            }
             (Place::Leaks(asked), _) => match leaks::outlet(asked, order) {
                 Ok(outlet) => Some(Box::new(outlet)),
                 Err(why) => {
@@ -350,7 +352,7 @@ pub(crate) fn load(vm: Vm, text: &str) -> i32 {
     };
     if matches!(
         options.destination,
-        Destination::Graph(_) | Destination::Stream(_)
+        Destination::Graph(_) | Destination::Counts(_) | Destination::Stream(_)
     ) {
         say("graph= and stream= are for an agent that is attached: use file= or net=");
         return DO_NOT_START;

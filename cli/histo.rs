@@ -11,6 +11,7 @@ use crate::answer::histo::{of_heap, of_objects, HistoAnswer};
 use crate::dump_file::DumpFile;
 use crate::heap_file::{heap, opened_jvm, GraphArguments, Loaded, Rule, SizesOf};
 use crate::json;
+use crate::live::counts_of;
 use crate::outcome::{Failure, Verdict};
 use crate::process::process_named;
 
@@ -42,11 +43,22 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// Reads the file and prints the classes.
+/// Reads the file, or asks the JVM, and prints the classes.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
+    let top = match arguments.top {
+        0 => usize::MAX,
+        top => top,
+    };
     let (file, histogram) = match process_named(&arguments.file) {
         _ if arguments.unreachable => unreachable(arguments)?,
-        Some(pid) => of_jvm(pid, arguments.agent.as_deref())?,
+        Some(pid) => match counts_of(pid, arguments.agent.as_deref())? {
+            Some(counts) => {
+                let answer = HistoAnswer::of_jvm(counts.classes, top, counts.pause_ms);
+                arguments.print(&answer)?;
+                return Ok(Verdict::Sound);
+            }
+            None => of_older_agent(pid, arguments.agent.as_deref())?,
+        },
         None => {
             let file = DumpFile::of_one(&arguments.file, arguments.dump)?;
             let histogram = Histogram::read(&mut file.reader()?);
@@ -55,26 +67,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         }
     };
     file.done();
-    let top = match arguments.top {
-        0 => usize::MAX,
-        top => top,
-    };
     let damaged = histogram.damaged;
-    let answer = HistoAnswer::of(histogram, top, file.pause_millis());
     // The warning comes before the answer.
     let verdict = file.verdict(damaged);
-    let mut to = BufWriter::new(io::stdout().lock());
-    if arguments.json {
-        json::print(&answer, &mut to)?;
-    } else {
-        answer.print(&mut to)?;
-    }
-    to.flush()?;
+    arguments.print(&HistoAnswer::of(histogram, top, file.pause_millis()))?;
     Ok(verdict)
 }
 
-/// The classes of a JVM that runs, with the sizes that it tells.
-fn of_jvm(pid: i32, agent: Option<&Path>) -> Result<(DumpFile, Histogram), Failure> {
+impl Arguments {
+    fn print(&self, answer: &HistoAnswer) -> Result<(), Failure> {
+        let mut to = BufWriter::new(io::stdout().lock());
+        if self.json {
+            json::print(answer, &mut to)?;
+        } else {
+            answer.print(&mut to)?;
+        }
+        Ok(to.flush()?)
+    }
+}
+
+/// The classes of a JVM whose agent sends objects and not counts.
+fn of_older_agent(pid: i32, agent: Option<&Path>) -> Result<(DumpFile, Histogram), Failure> {
     let file = opened_jvm(pid, agent)?;
     let note = file.progress(2);
     let histogram = of_heap(&heap(&file, SizesOf::Jvm, &note)?);

@@ -1,17 +1,19 @@
-//! The objects of a JVM that runs, without a file: the agent's forked copy sends them to a socket
-//! of this command's.
+//! The objects of a JVM that runs, or how many there are, without a file: the agent's forked copy
+//! sends them to a socket of this command's.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Seek, Write};
+use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::thread;
 
+use format::CountedClass;
+use graph::GraphError;
 use rustix::fs::{memfd_create, MemfdFlags};
 use rustix::process::Pid;
 
-use crate::agent_request::AgentRequest;
-use crate::agent_stream::{Incoming, Place};
+use crate::agent_request::{AgentRequest, Reply};
+use crate::agent_stream::{Incoming, Place, END};
 use crate::attach::Jvm;
 use crate::memory_watch;
 use crate::outcome::Failure;
@@ -21,8 +23,72 @@ use crate::outcome::Failure;
 ///
 /// Errors: there is no such JVM, it cannot be forked, or what it sent is not whole.
 pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u64>), Failure> {
+    sent(pid, agent, "graph")?.whole(pid)
+}
+
+/// What a JVM has counted.
+pub(crate) struct Counts {
+    /// The classes that have objects.
+    pub(crate) classes: Vec<CountedClass>,
+    /// How many milliseconds the application paused, if the agent has reported it.
+    pub(crate) pause_ms: Option<u64>,
+}
+
+/// Makes the JVM of this process count its objects. `None` if its agent is older than this and does
+/// not send counts.
+///
+/// Errors: those of [`graph_of`].
+pub(crate) fn counts_of(pid: i32, agent: Option<&Path>) -> Result<Option<Counts>, Failure> {
+    let sent = sent(pid, agent, "counts")?;
+    // The options are this command's own, so an agent that refuses them does not know them.
+    if sent.reply.refuses_options() {
+        return Ok(None);
+    }
+    let (mut file, pause_ms) = sent.whole(pid)?;
+    let mut stream = Vec::new();
+    file.read_to_end(&mut stream)?;
+    let counted = stream.strip_suffix(&END).and_then(CountedClass::decode);
+    match counted {
+        Some(classes) => Ok(Some(Counts { classes, pause_ms })),
+        None => Err(Failure::Input(format!(
+            "JVM {pid}: {}",
+            GraphError::OtherStream
+        ))),
+    }
+}
+
+/// What a JVM has sent, and the agent's answer.
+struct Sent {
+    file: File,
+    /// Whether the file has all of it.
+    taken: io::Result<bool>,
+    reply: Reply,
+}
+
+impl Sent {
+    /// The file, and how many milliseconds the application paused. Errors: the agent has sent
+    /// nothing, or what it sent is not whole.
+    fn whole(self, pid: i32) -> Result<(File, Option<u64>), Failure> {
+        self.reply.check_sent()?;
+        self.reply.print_pause()?;
+        let taken = self.taken.map_err(|error| {
+            Failure::Input(format!(
+                "what the JVM {pid} sent cannot be kept: {error}; it takes some 6 bytes of memory for each object"
+            ))
+        })?;
+        if !taken {
+            return Err(Failure::Input(format!(
+                "what the JVM {pid} sent is not whole; see its stderr"
+            )));
+        }
+        Ok((self.file, self.reply.pause_ms()))
+    }
+}
+
+/// Asks the agent in this JVM for what this option names, and keeps what it sends.
+fn sent(pid: i32, agent: Option<&Path>, what: &str) -> Result<Sent, Failure> {
     let jvm = Jvm::find(pid).map_err(Failure::Input)?;
-    let mut sent = memfd_create("hprof graph", MemfdFlags::CLOEXEC)
+    let mut file = memfd_create("hprof graph", MemfdFlags::CLOEXEC)
         .map(File::from)
         .map_err(|error| {
             Failure::Input(format!(
@@ -31,7 +97,7 @@ pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u
         })?;
     memory_watch::begin()?;
     let place = Place::new(&jvm)?;
-    let options = format!("heap=dump,stop=n,graph={}", place.path().display());
+    let options = format!("heap=dump,stop=n,{what}={}", place.path().display());
     let request = AgentRequest::new(&jvm, agent, options)?;
     let incoming = Incoming::default();
     let (reply, taken) = thread::scope(|scope| {
@@ -42,7 +108,7 @@ pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u
                 &incoming,
                 place.listener(),
                 jvm.process().pid(),
-                &mut sent,
+                &mut file,
                 limit,
             );
             if taken.is_err() {
@@ -65,20 +131,11 @@ pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u
             )));
         }
     }
-    let reply = reply?;
-    reply.check_sent()?;
-    reply.print_pause()?;
-    let taken = taken.map_err(|error| {
-        Failure::Input(format!(
-            "what the JVM {pid} sent cannot be kept: {error}; it takes some 6 bytes of memory for each object"
-        ))
-    })?;
-    if !taken {
-        return Err(Failure::Input(format!(
-            "what the JVM {pid} sent is not whole; see its stderr"
-        )));
-    }
-    Ok((sent, reply.pause_ms()))
+    Ok(Sent {
+        file,
+        taken,
+        reply: reply?,
+    })
 }
 
 /// The graph of a heap is smaller than the heap, or a little larger where its references lead far.
@@ -167,8 +224,6 @@ fn take(
 mod tests {
     use super::*;
     use crate::agent_stream::tests::sent;
-    use crate::agent_stream::END;
-    use std::io::Read;
 
     /// The kept bytes of these connections, one after the other.
     fn kept(tries: &[&[u8]]) -> Option<Vec<u8>> {

@@ -17,6 +17,7 @@ pub mod sub_record;
 
 mod basic_type;
 mod class_name;
+mod counted_class;
 mod jvm_facts;
 mod memory_area;
 mod object_sizes;
@@ -24,6 +25,7 @@ mod root_kind;
 
 pub use basic_type::BasicType;
 pub use class_name::ClassName;
+pub use counted_class::CountedClass;
 pub use jvm_facts::{ClassUnits, JvmFacts, UNIT_BYTES};
 pub use memory_area::{AreaKind, MemoryArea};
 pub use object_sizes::ObjectSizes;

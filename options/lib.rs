@@ -64,6 +64,8 @@ pub enum Destination {
     Net(Peer),
     /// No dump, but the graph of objects, to the process that listens on this socket.
     Graph(PathBuf),
+    /// No dump, but how many objects each class has, to the process that listens on this socket.
+    Counts(PathBuf),
     /// The dump, to the process that listens on this socket.
     Stream(PathBuf),
     /// Each to a command of its own, by its pattern.
@@ -338,7 +340,15 @@ enum Place {
     Exec(String),
     Net(Peer),
     Graph(PathBuf),
+    Counts(PathBuf),
     Stream(PathBuf),
+}
+
+impl Place {
+    /// Whether it is the socket of a command that asks an attached agent.
+    fn is_socket(&self) -> bool {
+        matches!(self, Self::Graph(_) | Self::Counts(_) | Self::Stream(_))
+    }
 }
 
 impl Said {

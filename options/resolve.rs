@@ -23,7 +23,7 @@ pub(super) fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, Opt
     // As in the JDK's agent: without any request, both are made.
     let measures_cpu = said.cpu_samples || said.cpu_times.is_some();
     let is_nothing = !said.heap_dump && !said.heap_sites && !said.options.monitors && !measures_cpu;
-    let is_sent = matches!(said.place, Some(Place::Graph(_) | Place::Stream(_)));
+    let is_sent = said.place.as_ref().is_some_and(Place::is_socket);
     let is_named = match said.does {
         Word::Sites => said.does_to.is_some(),
         _ => said.file().is_some(),
@@ -63,6 +63,7 @@ pub(super) fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, Opt
         Place::Exec(command) => Destination::Command(pattern("exec", &command)?),
         Place::Net(peer) => Destination::Net(peer),
         Place::Graph(socket) => Destination::Graph(socket),
+        Place::Counts(socket) => Destination::Counts(socket),
         Place::Stream(socket) => Destination::Stream(socket),
     };
     Ok(Options {

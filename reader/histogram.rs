@@ -32,15 +32,20 @@ pub struct HistogramRow {
 }
 
 impl HistogramRow {
-    /// Leaves out the loaders of classes whose name no other row has.
-    pub fn drop_sole_loaders(rows: &mut [Self]) {
+    /// The rows in the order of [`Histogram::rows`], with loaders only where a name is not unique.
+    pub fn ranked(mut rows: Vec<Self>) -> Vec<Self> {
+        rows.sort_by(|a, b| {
+            let numbers = (b.bytes, b.instances).cmp(&(a.bytes, a.instances));
+            numbers.then_with(|| compare_names(&a.class, &b.class))
+        });
         let mut counts: HashMap<Rc<str>, u32> = HashMap::default();
-        for row in rows.iter() {
+        for row in &rows {
             *counts.entry(Rc::clone(&row.class)).or_default() += 1;
         }
-        for row in rows {
+        for row in &mut rows {
             row.loader = row.loader.filter(|_| counts.get(&row.class) > Some(&1));
         }
+        rows
     }
 }
 
@@ -120,13 +125,7 @@ fn rows(heap: &HeapTotals, names: &mut Names<'_>, facts: &JvmFacts) -> Vec<Histo
         instances,
         bytes,
     };
-    let mut rows: Vec<HistogramRow> = totals.into_iter().map(row).collect();
-    rows.sort_by(|a, b| {
-        let numbers = (b.bytes, b.instances).cmp(&(a.bytes, a.instances));
-        numbers.then_with(|| compare_names(&a.class, &b.class))
-    });
-    HistogramRow::drop_sole_loaders(&mut rows);
-    rows
+    HistogramRow::ranked(totals.into_iter().map(row).collect())
 }
 
 /// Id of `java.lang.Class`, the class of all class objects.

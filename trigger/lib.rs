@@ -12,6 +12,6 @@ mod surplus;
 mod watcher;
 
 pub use condition::{bytes, conditions, duration, Condition};
-pub use sample::{Counted, Sample, Taken};
+pub use sample::{Sample, Taken};
 pub use surplus::{surplus, Kept, Most};
 pub use watcher::{Cause, HeapUse, Limits, Reading, ResidentUse, Watcher};

@@ -1,19 +1,17 @@
 //! A sample of a heap: the objects of its classes at a moment, as a line of JSON and as OpenMetrics
 //! text.
 
+use format::CountedClass;
 use std::collections::HashMap;
 use std::fmt::{self, Display, Formatter, Write};
 use std::time::Duration;
 
 /// The objects of the classes with one name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counted {
-    /// The name, as in Java source.
-    pub class: String,
-    /// Number of objects.
-    pub instances: u64,
-    /// Their bytes in the heap.
-    pub bytes: u64,
+#[derive(Clone, Debug)]
+struct Counted {
+    class: String,
+    instances: u64,
+    bytes: u64,
 }
 
 /// Counts of objects, of more than one class.
@@ -85,7 +83,7 @@ pub struct Sample {
 
 impl Sample {
     /// A sample with the `top` largest of these classes, and the sum of the others.
-    pub fn of(taken: Taken, counted: impl IntoIterator<Item = Counted>, top: usize) -> Self {
+    pub fn of(taken: Taken, counted: impl IntoIterator<Item = CountedClass>, top: usize) -> Self {
         let mut by_name: HashMap<String, (u64, u64)> = HashMap::new();
         for one in counted {
             let (instances, bytes) = by_name.entry(one.class).or_default();
@@ -251,9 +249,10 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{json, Value};
 
-    fn counted(class: &str, instances: u64, bytes: u64) -> Counted {
-        Counted {
+    fn counted(class: &str, instances: u64, bytes: u64) -> CountedClass {
+        CountedClass {
             class: class.to_owned(),
+            loader: 0,
             instances,
             bytes,
         }

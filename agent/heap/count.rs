@@ -5,17 +5,17 @@ use super::dump::{by_fork, take_turn, Alone};
 use super::error::DumpError;
 use super::tried::Tried;
 use crate::order::Order;
+use format::CountedClass;
 use jvm::env::Vm;
 use jvm::jni::Jni;
 use options::Options;
 use std::time::Duration;
-use trigger::Counted;
 
 /// What was counted.
 #[derive(Debug)]
 pub(crate) struct Counts {
     /// The classes with the objects that something refers to.
-    pub(crate) classes: Vec<Counted>,
+    pub(crate) classes: Vec<CountedClass>,
     /// Bytes of heap in use; `None` if the JVM does not report them.
     pub(crate) used: Option<u64>,
     /// How long the application paused.

@@ -239,7 +239,7 @@ fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
                     "{why}; the application ran on; try again"
                 )));
             }
-            Err(DumpError::Engine(why)) if order.place.is_graph() => {
+            Err(DumpError::Engine(why)) if order.place.has_no_dump() => {
                 return Err(DumpError::NoGraph(why));
             }
             Err(DumpError::Engine(why)) if !order.options.redaction.is_nothing() => {

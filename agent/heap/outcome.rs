@@ -79,6 +79,7 @@ impl Outcome {
 pub(super) fn sent_what(place: &Place<'_>) -> Option<&'static str> {
     match place {
         Place::Graph(_) => Some("the graph of the heap"),
+        Place::Counts(_) => Some("the counts of the heap"),
         Place::Stream(_) => Some("the heap dump"),
         Place::Leaks(_) | Place::File(..) | Place::Net(_) | Place::Pipe(_) | Place::Command(_) => {
             None

@@ -29,7 +29,7 @@ impl Way {
     /// The ways that the order allows, the best first.
     pub(super) fn all(order: &Order<'_>) -> &'static [Self] {
         // HotSpot's dumper writes all values to a file of its own first.
-        if order.place.is_graph() || !order.options.redaction.is_nothing() {
+        if order.place.has_no_dump() || !order.options.redaction.is_nothing() {
             return &[Way::Fork];
         }
         match order.stop_the_world() {

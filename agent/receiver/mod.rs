@@ -32,7 +32,7 @@ pub(crate) fn socket(path: &Path, options: &Options) -> StreamOutlet {
     StreamOutlet::to_socket(path.to_owned(), owner::check, patience(options))
 }
 
-/// The same for the graph of the heap.
+/// The same for the graph of the heap, or its counts.
 pub(crate) fn graph_socket(path: &Path, options: &Options) -> StreamOutlet {
     let patience = Patience {
         silence: GRAPH_SILENCE,

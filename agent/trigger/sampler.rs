@@ -119,15 +119,16 @@ pub(super) fn now_ms() -> u64 {
 mod tests {
     use super::*;
     use crate::trigger::written_files::MOST_BYTES;
+    use format::CountedClass;
     use std::fs::{self, File};
     use std::os::unix::fs::MetadataExt;
     use std::path::Path;
-    use trigger::Counted;
     use writer::{FileMode, Floor};
 
     fn sample(class: &str) -> Sample {
-        let counted = Counted {
+        let counted = CountedClass {
             class: class.to_owned(),
+            loader: 0,
             instances: 1,
             bytes: 16,
         };

@@ -1,9 +1,9 @@
 //! The classes with the number and size of their objects.
 
-use std::cmp::Reverse;
 use std::io::{self, Write};
 use std::rc::Rc;
 
+use format::CountedClass;
 use graph::Heap;
 use reader::{Histogram, HistogramRow};
 use serde::{Serialize, Serializer};
@@ -52,12 +52,44 @@ fn text<S: Serializer>(text: &Rc<str>, to: S) -> Result<S::Ok, S::Error> {
 }
 
 impl HistoAnswer {
-    /// The first `most` classes.
+    /// The first `most` classes of a dump.
     pub(crate) fn of(histogram: Histogram, most: usize, pause_ms: Option<u64>) -> Self {
-        let (bytes, instances) = (histogram.bytes(), histogram.instances());
-        let left_out = histogram.rows.len().saturating_sub(most);
-        let rows = histogram.rows.into_iter().take(most);
-        let classes = rows.map(|row| ClassRow {
+        let Histogram {
+            rows,
+            sizes,
+            damaged,
+        } = histogram;
+        Self {
+            damaged,
+            ..Self::of_rows(rows, sizes.into(), most, pause_ms)
+        }
+    }
+
+    /// The first `most` classes of a JVM that runs, as its agent has counted them.
+    pub(crate) fn of_jvm(counted: Vec<CountedClass>, most: usize, pause_ms: Option<u64>) -> Self {
+        let rows = counted.into_iter().map(|class| HistogramRow {
+            class: class.class.into(),
+            loader: Some(class.loader),
+            instances: class.instances,
+            bytes: class.bytes,
+        });
+        let rows = HistogramRow::ranked(rows.collect());
+        Self::of_rows(rows, SizesBy::Jvm, most, pause_ms)
+    }
+
+    fn of_rows(
+        rows: Vec<HistogramRow>,
+        sizes: SizesBy,
+        most: usize,
+        pause_ms: Option<u64>,
+    ) -> Self {
+        let sum = |number: fn(&HistogramRow) -> u64| {
+            let numbers = rows.iter().map(number);
+            numbers.fold(0_u64, u64::saturating_add)
+        };
+        let (bytes, instances) = (sum(|row| row.bytes), sum(|row| row.instances));
+        let left_out = rows.len().saturating_sub(most);
+        let classes = rows.into_iter().take(most).map(|row| ClassRow {
             bytes: row.bytes,
             class: row.class,
             instances: row.instances,
@@ -66,11 +98,11 @@ impl HistoAnswer {
         Self {
             bytes,
             classes: classes.collect(),
-            damaged: histogram.damaged,
+            damaged: 0,
             instances,
             left_out,
             pause_ms,
-            sizes: histogram.sizes.into(),
+            sizes,
         }
     }
 
@@ -132,14 +164,8 @@ pub(crate) fn of_objects(heap: &Heap<'_>, objects: impl Iterator<Item = u32>) ->
     let counted = (0..)
         .zip(counts)
         .filter(|(_, (instances, _))| *instances > 0);
-    let mut rows: Vec<HistogramRow> = counted.map(row).collect();
-    rows.sort_by(|a, b| {
-        let key = |row: &HistogramRow| (Reverse(row.bytes), Reverse(row.instances));
-        key(a).cmp(&key(b)).then_with(|| a.class.cmp(&b.class))
-    });
-    HistogramRow::drop_sole_loaders(&mut rows);
     Histogram {
-        rows,
+        rows: HistogramRow::ranked(counted.map(row).collect()),
         sizes: heap.sizes(),
         damaged: heap.damaged(),
     }

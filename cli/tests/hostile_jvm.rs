@@ -1,4 +1,5 @@
-//! A process that behaves like a JVM until it is asked, and then sends what no JVM has.
+//! A process that behaves like a JVM with an old agent until it is asked for its objects, and then
+//! sends what no JVM has.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -33,17 +34,16 @@ fn the_other_process() {
     let _ = std::fs::remove_file(&path);
     let listener = UnixListener::bind(&path).unwrap();
     println!("READY");
-    let mut asked = listener.accept().unwrap().0;
+    let (mut asked, place) = loop {
+        let mut asked = listener.accept().unwrap().0;
+        let command = command(&mut asked);
+        if let Some((_, rest)) = command.split_once("graph=") {
+            break (asked, rest.split([',', '\0']).next().unwrap().to_owned());
+        }
+        assert!(command.contains("counts="), "{command}");
+        asked.write_all(b"0\nreturn code: 100\n").unwrap();
+    };
     std::fs::remove_file(&path).unwrap();
-    let mut command = Vec::new();
-    while command.iter().filter(|byte| **byte == 0).count() < 5 {
-        let mut room = [0; 4096];
-        let count = asked.read(&mut room).unwrap();
-        command.extend_from_slice(&room[..count]);
-    }
-    let command = String::from_utf8(command).unwrap();
-    let (_, rest) = command.split_once("graph=").unwrap();
-    let place = rest.split([',', '\0']).next().unwrap();
     let mut to = UnixStream::connect(place).unwrap();
     let block = vec![0; 1 << 20];
     let sent = (0..SENT_BYTES / block.len()).try_for_each(|_| to.write_all(&block));
@@ -53,6 +53,17 @@ fn the_other_process() {
         // Whoever waits for an answer gets none.
         Err(_) => drop(asked.read(&mut [0])),
     }
+}
+
+/// What is asked through this connection.
+fn command(asked: &mut UnixStream) -> String {
+    let mut command = Vec::new();
+    while command.iter().filter(|byte| **byte == 0).count() < 5 {
+        let mut room = [0; 4096];
+        let count = asked.read(&mut room).unwrap();
+        command.extend_from_slice(&room[..count]);
+    }
+    String::from_utf8(command).unwrap()
 }
 
 /// The other process. Dropping it ends it.
@@ -80,9 +91,9 @@ impl Other {
         }
     }
 
-    fn asked(&self) -> Output {
+    fn asked(&self, subcommand: &str) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
-        command.arg("leaks").arg(self.child.id().to_string());
+        command.arg(subcommand).arg(self.child.id().to_string());
         command.arg("--agent").arg(std::env::current_exe().unwrap());
         command.output().unwrap()
     }
@@ -108,10 +119,12 @@ impl Drop for Other {
 
 #[test]
 fn no_more_is_taken_than_a_jvm_has() {
-    let other = Other::start();
-    let output = other.asked();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("sends is no heap of its own"), "{said}");
-    assert_eq!(other.left(), Vec::<PathBuf>::new());
+    for subcommand in ["leaks", "histo"] {
+        let other = Other::start();
+        let output = other.asked(subcommand);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("sends is no heap of its own"), "{said}");
+        assert_eq!(other.left(), Vec::<PathBuf>::new());
+    }
 }

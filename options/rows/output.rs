@@ -168,6 +168,16 @@ pub(super) const ROWS: &[Row] = &[
         standing: Standing::Built,
         set: |said, value| goes_to(said, value, Place::Graph(value.into())),
     },
+    // For `hprof histo PID`: the number and size of the objects of each class go to the process
+    // that listens on this socket.
+    Row {
+        name: "counts",
+        values: "SOCKET",
+        default: "none",
+        help: "",
+        standing: Standing::Built,
+        set: |said, value| goes_to(said, value, Place::Counts(value.into())),
+    },
     Row {
         name: "stream",
         values: "SOCKET",
@@ -178,8 +188,8 @@ pub(super) const ROWS: &[Row] = &[
         set: |said, value| goes_to(said, value, Place::Stream(value.into())),
     },
     // For `hprof dump PID`: the messages on stderr are also appended to this file, if it exists.
-    // With `stream=` or `graph=`, the JVM's answer then is that the dump has begun, and the file's
-    // last line is how it ended.
+    // With `stream=`, `graph=` or `counts=`, the JVM's answer then is that the dump has begun, and
+    // the file's last line is how it ended.
     Row {
         name: "answer",
         values: "FILE",

@@ -35,6 +35,7 @@ const OF_THE_JVM: &[&str] = &[
     "clock",
     "cooldown",
     "count",
+    "counts",
     "cpu",
     "cutoff",
     "do",

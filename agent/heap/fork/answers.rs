@@ -310,7 +310,7 @@ fn progress_line(bytes: u64, objects: u64, heap_bytes: u64, used_bytes: Option<u
     )
 }
 
-fn broken_word() -> DumpError {
+pub(super) fn broken_word() -> DumpError {
     DumpError::NoCopy("the forked copy sent its messages in the wrong order".to_owned())
 }
 

@@ -7,14 +7,14 @@ use super::own_thread::start_own;
 use super::process::Watchdog;
 use super::product::Product;
 use crate::heap::facts::roots::RootNotes;
-use format::ObjectSizes;
+use format::{ClassName, CountedClass, ObjectSizes};
 use snapshot::classes::ClassReferences;
 use snapshot::encode::{
     ClassCount, ClassCounter, Encoded, Encoder, GraphEncoder, LargeArrays, Parts, SizeFacts,
 };
 use snapshot::{Failure, Snapshot};
 use std::collections::HashSet;
-use tables::{ObjectId, ObjectIndex, Root};
+use tables::{ClassId, ObjectId, ObjectIndex, Root};
 use writer::{emit, Segments, TailSender, TailWriter, WriteError};
 
 impl<'d, 'f> Task<'d, 'f> {
@@ -97,13 +97,17 @@ impl<'d, 'f> Task<'d, 'f> {
         watchdog: &Watchdog,
     ) -> Result<Written, Failure> {
         copy.snapshot.check_linked()?;
-        if let Product::Counts(sizes) = self.product {
-            return self.count(&copy.snapshot, sizes, watchdog);
-        }
-        let writer = self.begin_file(copy, roots, &mut ClassReferences::default(), watchdog)?;
+        let written = match self.product {
+            Product::Counts(sizes) => self.count(&copy.snapshot, sizes, watchdog)?,
+            _ => {
+                let mut classes = ClassReferences::default();
+                let writer = self.begin_file(copy, roots, &mut classes, watchdog)?;
+                self.finish_file(&copy.snapshot, writer, watchdog)?
+            }
+        };
         Ok(Written {
             unread_stacks: copy.unread_stacks,
-            ..self.finish_file(&copy.snapshot, writer, watchdog)?
+            ..written
         })
     }
 
@@ -123,9 +127,31 @@ impl<'d, 'f> Task<'d, 'f> {
             || parts.end(),
             &mut Watch::new(&mut self.socket, snapshot, None, watchdog),
         )?;
+        let counts = (0..).zip(ClassCount::sum(counted));
+        let classes = counts.filter(|(_, count)| count.instances > 0);
+        let classes: Vec<_> = classes
+            .filter_map(|(index, count)| self.counted(ClassId::from_index(index)?, count))
+            .collect();
         Ok(Written {
-            counts: ClassCount::sum(counted),
+            encoded: Encoded {
+                objects: classes.iter().map(|class| class.instances).sum(),
+                ..Encoded::default()
+            },
+            counts: CountedClass::encode(&classes),
             ..Written::default()
+        })
+    }
+
+    fn counted(&self, class: ClassId, count: ClassCount) -> Option<CountedClass> {
+        let row = self.tables.classes.get(class)?;
+        let name = self.tables.strings.get(row.name)?;
+        let loader = row.loader.and_then(|id| self.tables.loaders.get(id));
+        let loader = loader.and_then(|object| self.objects.id(object));
+        Some(CountedClass {
+            class: ClassName::from_dump(&name).to_java(),
+            loader: loader.map_or(0, ObjectId::get),
+            instances: count.instances,
+            bytes: count.bytes,
         })
     }
 

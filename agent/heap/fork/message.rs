@@ -2,7 +2,7 @@
 
 use crate::heap::error::{Again, DumpError};
 use format::{AreaKind, ClassUnits, MemoryArea};
-use snapshot::encode::{ClassCount, Encoded};
+use snapshot::encode::Encoded;
 use std::io::{self, Read, Write};
 use tables::{ClassId, ThreadId, TraceId};
 
@@ -98,8 +98,8 @@ pub(super) struct Written {
     pub(super) encoded: Encoded,
     /// Stacks that could not be read to the end.
     pub(super) unread_stacks: u64,
-    /// Counts of the classes, by their indexes, if nothing was written.
-    pub(super) counts: Vec<ClassCount>,
+    /// The stream of counts, if nothing was written.
+    pub(super) counts: Vec<u8>,
 }
 
 /// The parent's answer to [`FromChild::Roots`], for each thread: its number, its trace, the number
@@ -177,10 +177,7 @@ impl FromChild {
                 put(&mut body, written.encoded.objects);
                 put(&mut body, written.encoded.cut_arrays);
                 put(&mut body, written.unread_stacks);
-                put_all(&mut body, &written.counts, |body, count| {
-                    put(body, count.instances);
-                    put(body, count.bytes);
-                });
+                put_bytes(&mut body, &written.counts);
                 kind::DONE
             }
             Self::Failed(failed) => put_failed(&mut body, failed),
@@ -217,12 +214,7 @@ impl FromChild {
                     cut_arrays: take(body)?,
                 },
                 unread_stacks: take(body)?,
-                counts: take_all(body, |body| {
-                    Ok(ClassCount {
-                        instances: take(body)?,
-                        bytes: take(body)?,
-                    })
-                })?,
+                counts: take_bytes(body)?,
             }),
             kind::CALIBRATED => Self::Calibrated,
             kind::READS_FRAMES => Self::ReadsFrames,
@@ -526,10 +518,7 @@ mod tests {
                     cut_arrays: 3,
                 },
                 unread_stacks: 6,
-                counts: vec![ClassCount {
-                    instances: 4,
-                    bytes: 5,
-                }],
+                counts: vec![4, 5],
             }),
             FromChild::Failed(Again::UnknownClass.into()),
             FromChild::Failed(Again::Stuck.into()),

@@ -1,6 +1,6 @@
 //! A dump by snapshot, as the parent makes it: prepare, fork, answer the child, finish the file.
 
-use super::answers::Answers;
+use super::answers::{broken_word, Answers};
 use super::attempt::Attempt;
 use super::child::Task;
 use super::compiled_frames;
@@ -25,9 +25,10 @@ use crate::heap::outcome::Outcome;
 use crate::heap::stop_bound::StopBound;
 use crate::heap::tried::OOP_MAP;
 use crate::message::say;
+use crate::order::Place;
 use crate::profile::LiveTraces;
 use format::redaction::Redaction;
-use format::ClassName;
+use format::CountedClass;
 use headroom::MemoryLeft;
 use hotspot::escape_barrier::{Barrier, FIRST_WITH_BARRIER};
 use hotspot::{JavaFrames, MemoryAreas, StandingStacks, ThreadHandles, Variables, VmStructs};
@@ -40,7 +41,6 @@ use std::cell::RefCell;
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
 use tables::{ObjectIndex, ObjectTable, StringId, Tables};
-use trigger::Counted;
 use writer::DumpFile;
 
 /// The stacks of all threads, as JVMTI reports them and as the child reads them.
@@ -75,9 +75,11 @@ impl<'f> Attempt<'f> {
         file: DumpFile,
         profiled: Profiled<'_>,
     ) -> Result<(Outcome, Child), DumpError> {
-        let product = match self.order.place.is_graph() {
-            true => Product::Graph(&file, self.sizes.unwrap_or_default()),
-            false => Product::Dump(&file),
+        let sizes = self.sizes.unwrap_or_default();
+        let product = match self.order.place {
+            Place::Counts(_) => Product::Counts(sizes),
+            Place::Graph(_) | Place::Leaks(_) => Product::Graph(&file, sizes),
+            _ => Product::Dump(&file),
         };
         let copied = self.copy(product, profiled)?;
         if let Some(missing) = self.tried.no_oop_maps.get() {
@@ -92,19 +94,10 @@ impl<'f> Attempt<'f> {
     }
 
     /// Counts the objects of each class, and writes nothing.
-    pub(in crate::heap) fn count(&self) -> Result<(Vec<Counted>, Child), DumpError> {
+    pub(in crate::heap) fn count(&self) -> Result<(Vec<CountedClass>, Child), DumpError> {
         let product = Product::Counts(self.sizes.unwrap_or_default());
-        let (child, done, _, tables) = self.copy(product, Profiled::default())?;
-        let mut counted = Vec::new();
-        tables.classes.for_each(|id, row| {
-            let name = tables.strings.get(row.name);
-            let count = done.counts.get(id.index());
-            counted.extend(name.zip(count).map(|(name, count)| Counted {
-                class: ClassName::from_dump(&name).to_java(),
-                instances: count.instances,
-                bytes: count.bytes,
-            }));
-        });
+        let (child, done, ..) = self.copy(product, Profiled::default())?;
+        let counted = CountedClass::decode(&done.counts).ok_or_else(broken_word)?;
         Ok((counted, child))
     }
 
@@ -257,7 +250,13 @@ impl<'f> Attempt<'f> {
 
     fn finish(&self, file: DumpFile, copied: Copied) -> Result<(Outcome, Child), DumpError> {
         let (child, done, classes, tables) = copied;
-        let written = file.finish_with_tail(done.bytes)?;
+        let written = match self.order.place {
+            Place::Counts(_) => {
+                file.head(done.counts)?;
+                file.finish()
+            }
+            _ => file.finish_with_tail(done.bytes),
+        }?;
         let redaction = &self.order.options.redaction;
         tell_of_patterns(redaction, &tables);
         let redacted = match redaction.is_nothing() {

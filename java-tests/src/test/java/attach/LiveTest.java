@@ -13,6 +13,7 @@ import harness.Command;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Setup;
 import harness.SocketFile;
 import harness.Tools;
 import java.io.IOException;
@@ -59,6 +60,29 @@ class LiveTest extends CommandTest {
             mustRefuse(hprof("show", jvm.pid(), "0x10"), "sends no values");
             assertEquals(0, jvm.end(), jvm.err::text);
             mustRefuse(hprof("leaks", jvm.pid()), "there is no process");
+        }
+    }
+
+    /** Nothing but the sizes of the classes travels; a dump through a socket has the same thread of the agent's. */
+    @ParameterizedTest
+    @MethodSource("harness.Setup#matrix")
+    void theCountsAreThoseOfADump(Setup setup) throws IOException {
+        Path dump = folder.resolve("a.hprof");
+        try (Jvm jvm = setup.on(folder).run(Patient.class).ready()) {
+            if (setup.collector == Collector.ZGC) {
+                mustRefuse(hprof("histo", jvm.pid()), "hprof dump " + jvm.pid() + " --stop-the-world writes a file");
+            } else {
+                // The first loads the agent, which makes objects.
+                hprof("histo", jvm.pid()).good();
+                JsonObject live = json(hprof("histo", jvm.pid(), "--json").good());
+                Command.run("sh", "-c", "'" + Tools.command() + "' dump " + jvm.pid() + " -o - > '" + dump + "'").good();
+                JsonObject dumped = json(hprof("histo", dump, "--json").good());
+                assertTrue(live.remove("pause_ms").getAsLong() >= 0);
+                assertEquals(dumped, live);
+                String line = jvm.err.lines().stream().filter(it -> it.contains("sent the counts of the heap: ")).findFirst().get();
+                assertTrue(Long.parseLong(line.replaceFirst(".*: (\\d+) bytes, .*", "$1")) < 100_000, line);
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
         }
     }
 
