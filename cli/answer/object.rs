@@ -10,6 +10,9 @@ pub(crate) struct ObjectRow {
     pub(crate) class: String,
     /// See [`id`].
     pub(crate) id: String,
+    /// The name of a thread, or the text of a string, where it is known and may be shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) label: Option<String>,
     /// Retained bytes.
     pub(crate) retained: u64,
     /// Its own bytes.
@@ -21,6 +24,7 @@ impl ObjectRow {
         Self {
             class: described(heap, object),
             id: id(heap, object),
+            label: None,
             retained: retained.bytes(object),
             shallow: heap.shallow_bytes(object),
         }

@@ -1,5 +1,6 @@
 //! What an object is, what it holds, and what refers to it.
 
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
 
 use format::{BasicType, ClassName};
@@ -60,8 +61,10 @@ struct Listed {
 #[serde(untagged)]
 enum ContentsRow {
     References {
-        elements: Vec<Option<Referred>>,
+        /// Those that are not null.
+        elements: Vec<ElementRow>,
         length: u32,
+        nulls: u64,
     },
     Values {
         length: u32,
@@ -74,6 +77,13 @@ enum ContentsRow {
         fields: Vec<FieldRow>,
         left_out: usize,
     },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct ElementRow {
+    index: usize,
+    #[serde(flatten)]
+    object: Referred,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -115,24 +125,31 @@ impl ShowAnswer {
         (most, fields): (usize, usize),
         shown: Shown,
     ) -> Result<Self, GraphError> {
-        let page = Page {
+        let (heap, retained) = (&loaded.heap, &loaded.retained);
+        let contents = heap.contents(&[object], ARRAY_BYTES)?.remove(&object);
+        let refers = |from: &u32| heap.targets(*from).contains(&object);
+        let referrers: Vec<u32> = (0..heap.objects()).filter(refers).collect();
+        let dominated = retained.dominated(object);
+        let mut page = Page {
             loaded,
             most,
             fields,
             shown,
+            labels: BTreeMap::new(),
         };
-        let (heap, retained) = (&loaded.heap, &loaded.retained);
-        let contents = heap.contents(&[object], ARRAY_BYTES)?.remove(&object);
+        let listed = referrers.iter().take(most);
+        let listed = listed.chain(dominated.iter().take(most)).copied();
+        let held = contents.iter().flat_map(|contents| page.held(contents));
+        let named: Vec<u32> = [object].into_iter().chain(listed).chain(held).collect();
+        page.find_labels(&named)?;
         let text = match page.with_strings() {
             true => heap.strings(&[object], STRING_BYTES)?.remove(&object),
             false => None,
         };
-        let refers = |from: &u32| heap.targets(*from).contains(&object);
-        let referrers: Vec<u32> = (0..heap.objects()).filter(refers).collect();
         Ok(Self {
             object: page.object(object),
             contents: contents.map(|contents| page.contents(&contents)),
-            dominates: page.list(&retained.dominated(object)),
+            dominates: page.list(&dominated),
             dominator: match retained.dominator(object) {
                 Dominator::Object(above) => Some(page.object(above)),
                 Dominator::Unreachable | Dominator::Roots => None,
@@ -186,10 +203,18 @@ impl Listed {
 impl ContentsRow {
     fn print(&self, to: &mut dyn Write) -> io::Result<()> {
         match self {
-            Self::References { elements, length } => {
-                writeln!(to, "  {}:", counted((*length).into(), "element"))?;
-                for (place, object) in elements.iter().enumerate() {
-                    writeln!(to, "    [{place}] {}", referred(object.as_ref()))?;
+            Self::References {
+                elements,
+                length,
+                nulls,
+            } => {
+                let all = counted((*length).into(), "element");
+                match nulls {
+                    0 => writeln!(to, "  {all}:")?,
+                    nulls => writeln!(to, "  {all}, {} of them null:", grouped(*nulls))?,
+                }
+                for row in elements {
+                    writeln!(to, "    [{}] {}", row.index, referred(Some(&row.object)))?;
                 }
             }
             Self::Values { length, values, .. } => {
@@ -215,7 +240,9 @@ impl ContentsRow {
 }
 
 fn name(object: &ObjectRow) -> String {
-    format!("{} {}", plain(&shown(&object.class)), object.id)
+    let label = object.label.as_ref();
+    let label = label.map_or(String::new(), |label| format!(" \"{}\"", plain(label)));
+    format!("{} {}{label}", plain(&shown(&object.class)), object.id)
 }
 
 fn referred(to: Option<&Referred>) -> String {
@@ -232,6 +259,8 @@ struct Page<'l, 'n> {
     most: usize,
     fields: usize,
     shown: Shown,
+    /// Names of threads and texts of strings, by object.
+    labels: BTreeMap<u32, String>,
 }
 
 impl Page<'_, '_> {
@@ -239,8 +268,47 @@ impl Page<'_, '_> {
         matches!(self.shown, Shown::Values { strings: true })
     }
 
+    /// Finds the names of those that are threads, and the texts of those that are strings.
+    fn find_labels(&mut self, objects: &[u32]) -> Result<(), GraphError> {
+        let heap = &self.loaded.heap;
+        let threads: HashSet<u32> = heap.threads().map(|(_, thread)| thread).collect();
+        let is_thread = |object: &u32| threads.contains(object);
+        let threads: Vec<u32> = objects.iter().copied().filter(is_thread).collect();
+        if !threads.is_empty() {
+            self.labels = heap.thread_names(&threads)?;
+        }
+        let is_string = |object: &u32| heap.class_name(heap.class(*object)) == "java.lang.String";
+        let strings = objects.iter().copied().filter(is_string);
+        let strings: Vec<u32> = strings.filter(|_| self.with_strings()).collect();
+        if !strings.is_empty() {
+            self.labels.extend(heap.strings(&strings, STRING_BYTES)?);
+        }
+        Ok(())
+    }
+
+    /// The objects that are shown of the contents.
+    fn held(&self, contents: &Contents) -> Vec<u32> {
+        let heap = &self.loaded.heap;
+        let ids: Vec<u64> = match contents {
+            Contents::References { ids, .. } => {
+                let held = ids.iter().copied().filter(|id| *id != 0);
+                held.take(self.most).collect()
+            }
+            Contents::Values { .. } => Vec::new(),
+            Contents::Class(_) | Contents::Instance { .. } => {
+                let fields = heap.fields(contents).into_iter().take(self.fields);
+                let fields = fields.filter(|field| field.kind == BasicType::Object);
+                fields.map(|field| field.value).collect()
+            }
+        };
+        ids.into_iter().filter_map(|id| heap.object(id)).collect()
+    }
+
     fn object(&self, object: u32) -> ObjectRow {
-        ObjectRow::of(&self.loaded.heap, &self.loaded.retained, object)
+        ObjectRow {
+            label: self.labels.get(&object).cloned(),
+            ..ObjectRow::of(&self.loaded.heap, &self.loaded.retained, object)
+        }
     }
 
     fn list(&self, objects: &[u32]) -> Listed {
@@ -253,14 +321,18 @@ impl Page<'_, '_> {
 
     fn contents(&self, contents: &Contents) -> ContentsRow {
         match contents {
-            Contents::References { length, ids } => ContentsRow::References {
-                elements: ids
-                    .iter()
-                    .take(self.most)
-                    .map(|id| self.referred(*id))
-                    .collect(),
-                length: *length,
-            },
+            Contents::References { length, ids } => {
+                let held = ids.iter().enumerate();
+                let held = held.filter_map(|(index, id)| {
+                    let object = self.referred(*id)?;
+                    Some(ElementRow { index, object })
+                });
+                ContentsRow::References {
+                    elements: held.take(self.most).collect(),
+                    length: *length,
+                    nulls: ids.iter().filter(|id| **id == 0).count() as u64,
+                }
+            }
             Contents::Values {
                 length,
                 kind,

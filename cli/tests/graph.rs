@@ -337,6 +337,23 @@ fn of_a_class_the_object_that_retains_most_is_shown() {
 }
 
 #[test]
+fn elements_that_are_null_are_counted_and_texts_stand_beside_strings() {
+    let dir = TempDir::new().unwrap();
+    let mut dump = wasteful::dump(8);
+    dump.object_array(0x9_0000, &[0, 0x4000, 0, 0]);
+    dump.root(0x9_0000);
+    let file = file(&dir, &dump.bytes());
+    let shown = text(&hprof(&["show", "--strings"], &file, &["0x90000"]));
+    let elements = "  4 elements, 3 of them null:\n    [1] java.lang.String 0x4000 \"hunter2\"\n";
+    assert!(shown.contains(elements), "{shown}");
+    let hidden = text(&hprof(&["show"], &file, &["0x90000"]));
+    assert!(
+        hidden.contains("    [1] java.lang.String 0x4000\n"),
+        "{hidden}"
+    );
+}
+
+#[test]
 fn an_object_is_shown() {
     let dir = TempDir::new().unwrap();
     let output = hprof(

@@ -18,7 +18,7 @@ const hexOf = (id) => id.replace(/^0x/, "");
 /** Class and id of an object, or null. */
 const objectMark = (object) => object === null ? ["null"]
   : object.class === undefined ? [object.id + " (not in the dump)"]
-  : [object.class.replace(/^class /, "class ") + " ", idMark(hexOf(object.id))];
+  : [object.class.replace(/^class /, "class ") + " ", idMark(hexOf(object.id)), object.label === undefined ? "" : " \u201c" + object.label + "\u201d"];
 /** The kind of a root in words. */
 const rootName = (kind) => ({ "ROOT STICKY CLASS": "system class", "ROOT THREAD OBJECT": "thread", "ROOT MONITOR USED": "monitor in use", "ROOT UNKNOWN": "kind unknown" })[kind]
   ?? kind.replace(/^ROOT /, "").toLowerCase().replace(/^jni/, "JNI");
@@ -147,8 +147,9 @@ const contentsOf = (contents, more) => {
   }
   const title = element("h3", "", counted(contents.length, "element"));
   if (contents.elements) {
-    const items = contents.elements.map((object, place) => element("li", "", element("span", "note", "[" + place + "] "), ...objectMark(object)));
-    return [title, element("ul", "tree scroll", ...items), contents.length > items.length ? button("Show more of them", more) : null].filter(Boolean);
+    const items = contents.elements.map((object) => element("li", "", element("span", "note", "[" + object.index + "] "), ...objectMark(object)));
+    if (contents.nulls > 0) title.append(", " + grouped(contents.nulls) + " of them null");
+    return [title, element("ul", "tree scroll", ...items), contents.length > items.length + contents.nulls ? button("Show more of them", more) : null].filter(Boolean);
   }
   return [title, element("p", "", contents.values === null ? "Values of " + contents.type + " are hidden." : contents.values.join("  "))];
 };
