@@ -141,8 +141,11 @@ impl<'h, 'p> Words<'h, 'p> {
         if suspect.copied_classes > 0 {
             if let Who::Class { class, objects } = suspect.who {
                 let (class, objects) = (self.class(class), grouped(objects));
-                let classes = grouped(suspect.copied_classes);
-                let text = format!("{objects} {class} with the same {classes} classes");
+                let same = match suspect.copied_classes {
+                    1 => "class".to_owned(),
+                    many => format!("{} classes", grouped(many)),
+                };
+                let text = format!("{objects} {class} with the same {same}");
                 return (text, false, suspect.bytes);
             }
         }

@@ -80,12 +80,16 @@ fn like(heap: &Heap<'_>, search: &Search<'_, '_>, one: u32, all: &[u32]) -> u64 
 }
 
 /// The class object nearest to an object on its path, else the class of the root; `None` if the
-/// path is long.
+/// path is long. A class does not hold its loader by a static field.
 fn holder(heap: &Heap<'_>, search: &Search<'_, '_>, object: u32) -> Option<(bool, u32)> {
     let mut path = search.climb(object);
     let mut last = None;
     for step in path.by_ref().take(ROOT_STEPS_MAX) {
-        if heap.class_of_object(step).is_some() {
+        let is_its_loader = |class| heap.loader(class) == Some(heap.id(object));
+        if heap
+            .class_of_object(step)
+            .is_some_and(|class| !is_its_loader(class))
+        {
             return Some((true, step));
         }
         last = Some((false, heap.class(step)));

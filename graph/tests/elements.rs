@@ -235,6 +235,37 @@ fn loaders_of_the_same_classes_are_one_suspect_with_all_that_they_keep() {
     });
 }
 
+/// The class of each instance holds its loader, but the static field holds all instances.
+#[test]
+fn loaders_that_instances_keep_have_the_holder_of_the_instances() {
+    let mut dump = with_static(0x3000);
+    let loader_class = "java/lang/ClassLoader";
+    dump.class(QUEUE, loader_class, Dump::OBJECT, 0, &["classes"], &[]);
+    dump.class(NODE, "shop/WebLoader", QUEUE, 0, &[], &[]);
+    dump.class(ORDER, "shop/Order", Dump::OBJECT, 0, &["a", "b"], &[]);
+    let mut held = Vec::new();
+    for number in 0..4 {
+        let loader = 0x50_0000 + number * 0x1000;
+        let (plugin, instance, list) = (loader + 0x100, loader + 0x200, loader + 0x300);
+        let statics = [("ORDERS", list)];
+        dump.class(plugin, "shop/Plugin", Dump::OBJECT, loader, &[], &statics);
+        dump.instance(loader, NODE, &[0]);
+        dump.instance(instance, plugin, &[]);
+        let orders = ids(0x1000_0000 * (number + 1), COUNT);
+        for order in &orders {
+            dump.instance(*order, ORDER, &[0; 2]);
+        }
+        dump.object_array(list, &orders);
+        held.push(instance);
+    }
+    dump.object_array(0x3000, &held);
+    find(dump, |_, leaks| {
+        let mut all = leaks.suspects.iter();
+        let loaders = all.find(|suspect| suspect.copied_classes == 1).unwrap();
+        assert_eq!(loaders.alike.percent, 100);
+    });
+}
+
 #[test]
 fn a_soft_cache_does_not_hide_a_leak() {
     let mut dump = Dump::new(8);
