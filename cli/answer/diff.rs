@@ -172,6 +172,7 @@ impl DiffAnswer {
             writeln!(to)?;
         }
         match &self.sites {
+            None if self.classes.is_empty() => writeln!(to, "No class has changed."),
             Some(sites) => {
                 site_growth::print(sites, to)?;
                 rest(self.sites_left_out.unwrap_or(0), "site", to)

@@ -225,3 +225,16 @@ fn growth_fails_on_request() {
         assert_eq!(output.status.code(), Some(code));
     }
 }
+
+#[test]
+fn equal_dumps_have_no_table() {
+    let dump = || {
+        let mut dump = cache_of(0x3000);
+        table_of(&mut dump, 0x3000, 2, 8);
+        dump
+    };
+    let found = text(diff(dump(), dump(), &[]));
+    let (sum, rest) = found.split_once("\n\n").unwrap();
+    assert!(sum.ends_with("before (0)"), "{found}");
+    assert_eq!(rest, "No class has changed.\n");
+}
