@@ -31,6 +31,8 @@ pub(crate) struct Reply {
 
 /// How the agent's line begins that it sends something, and what its last line has.
 const BEGINS: &str = "sending ";
+const DUMP_BEGINS: &str = "dumping the heap to ";
+const NO_DUMP: &str = "no dump: ";
 const PAUSED: &str = "; application paused for ";
 const ENGINE: &str = ", engine ";
 
@@ -125,17 +127,25 @@ impl Reply {
         Some(format!("asked JVM {pid}, paused {pause} ms{remark}"))
     }
 
+    /// Why the agent has made nothing, as far as it says so.
+    fn reason(&self) -> String {
+        let is_begin = |line: &&String| line.starts_with(BEGINS) || line.starts_with(DUMP_BEGINS);
+        let reasons = self.lines.iter().filter(|line| !is_begin(line));
+        let reasons: Vec<&str> = reasons.map(String::as_str).collect();
+        reasons.join("; ")
+    }
+
     /// An error, with the agent's reason, if it has made no dump.
     pub(crate) fn check_dumped(&self) -> Result<(), Failure> {
         let pid = self.pid;
         let why = match self.answer.returned {
             Some(0) => return Ok(()),
-            Some(100 | 200) if !self.lines.is_empty() => {
+            Some(100 | 200) if !self.reason().is_empty() => {
                 let advice = match self.outcome {
                     Some(Outcome::Refused(Refusal::WouldStop)) => " (--stop-the-world)",
                     _ => "",
                 };
-                self.lines.join("; ") + advice
+                self.reason() + advice
             }
             Some(100) => {
                 format!(
@@ -165,7 +175,13 @@ impl Reply {
         };
         Err(Failure::Input(match self.answer.returned {
             Some(0) => return Ok(()),
-            Some(_) if !self.lines.is_empty() => format!("{}. {advice}", self.lines.join("; ")),
+            Some(_) if !self.reason().is_empty() => {
+                let reason = self.reason();
+                format!(
+                    "{}. {advice}",
+                    reason.strip_prefix(NO_DUMP).unwrap_or(&reason)
+                )
+            }
             Some(_) => {
                 format!("nothing was sent; the reason is on the stderr of the JVM {pid}. {advice}")
             }
@@ -242,7 +258,12 @@ mod tests {
         let dump = |outcome| why(reply(Some(200), &lines, outcome).check_dumped());
         assert_eq!(dump(would_stop), format!("{} (--stop-the-world)", lines[0]));
         assert_eq!(dump(None), lines[0]);
+        let lines = [
+            "sending the graph",
+            "no dump: it would stop the application",
+        ];
         let graph = |outcome| why(reply(Some(200), &lines, outcome).check_sent());
+        assert!(graph(None).starts_with("it would stop the application. "));
         assert!(graph(not_forked).contains("hprof dump 7 --stop-the-world writes"));
         assert!(graph(None).ends_with(". hprof dump 7 writes a file"));
     }
