@@ -41,13 +41,19 @@ pub(crate) fn run(
     let passing = start(&incoming, &place, jvm)?;
     let reply = request
         .send(|library, options, file| incoming.load(jvm, library, options, file, "passed on"))?;
-    // An output that takes no more may be why the agent gave up, so nobody waits for it then.
-    reply.check_dumped()?;
-    let is_whole = wait(&incoming, &passing, limit).map_err(|error| {
-        // Not as `head` closes a pipe: half a dump is no success.
+    // Not as `head` closes a pipe: half a dump is no success.
+    let not_taken = |error: io::Error| {
         let why = "the dump is not whole, as standard output takes no more";
         Failure::Target(format!("{why}: {error}"))
-    })?;
+    };
+    // An output that takes no more may be why the agent gave up, so nobody waits for it then.
+    reply
+        .check_dumped()
+        .map_err(|why| match passing.try_recv() {
+            Ok(Err(error)) => not_taken(error),
+            _ => why,
+        })?;
+    let is_whole = wait(&incoming, &passing, limit).map_err(not_taken)?;
     reply.print()?;
     if !is_whole {
         return Err(Failure::Input(format!(

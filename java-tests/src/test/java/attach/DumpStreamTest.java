@@ -73,6 +73,8 @@ class DumpStreamTest extends CommandTest {
                 assertFalse(said.contains("bytes in"), said);
                 assertEquals(bytes, Files.size(folder.resolve("part")));
             }
+            String full = "'" + Tools.command() + "' dump " + jvm.pid() + " -o - > /dev/full";
+            mustRefuse(Command.run("sh", "-c", full), "as standard output takes no more: No space left on device");
             // It reads nothing before the command has ended.
             String said = piped(jvm, "--options timeout=2", "{ read word < go; cat > part; }", 2);
             assertTrue(said.contains("no dump: "), said);
