@@ -13,6 +13,16 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
+/// `+1,234`, `-5` or `0`.
+pub(crate) fn signed(change: i128) -> String {
+    let size = grouped(u64::try_from(change.unsigned_abs()).unwrap_or(u64::MAX));
+    match change {
+        0 => size,
+        1.. => format!("+{size}"),
+        _ => format!("-{size}"),
+    }
+}
+
 /// A number with its noun, which gets an `s` unless the number is 1: `2 faults`.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
@@ -54,6 +64,11 @@ pub(crate) fn whole(sum: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn changes_have_their_sign() {
+        assert_eq!([signed(0), signed(1234), signed(-5)], ["0", "+1,234", "-5"]);
+    }
 
     #[test]
     fn units_keep_three_digits() {

@@ -1,7 +1,31 @@
 //! The frames of Java methods that a walk over a stack passes, by thread.
 
 use super::code_cache::Returned;
-use super::return_address::Code;
+use super::oop_maps::Entry;
+
+/// What a return address shows about its frame.
+#[derive(Debug)]
+pub(super) enum Code {
+    /// The interpreter.
+    Interpreted,
+    /// Code that native code has called; an entry frame follows.
+    Entry,
+    /// Such code of `java.lang.foreign`, with the place of the anchor, in bytes above the stack
+    /// pointer.
+    Upcall(u64),
+    /// A compiled method that will be deoptimized. The right return address is this many bytes
+    /// above the stack pointer.
+    Deoptimized(u64),
+    /// Compiled code.
+    Compiled {
+        frame_bytes: u64,
+        entries: Vec<Entry>,
+        is_native: bool,
+        code: Returned,
+    },
+    /// The rest of a virtual thread's frames is in the heap.
+    ReturnBarrier,
+}
 
 /// A frame of a Java method.
 #[derive(Clone, Copy, Debug)]

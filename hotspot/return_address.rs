@@ -1,33 +1,9 @@
 //! The frame that a return address on a stack returns to.
 
 use super::code_cache::Returned;
-use super::oop_maps::Entry;
+use super::passed_frames::Code;
 use super::standing_stacks::Walk;
 use std::rc::Rc;
-
-/// What a return address shows about its frame.
-#[derive(Debug)]
-pub(super) enum Code {
-    /// The interpreter.
-    Interpreted,
-    /// Code that native code has called; an entry frame follows.
-    Entry,
-    /// Such code of `java.lang.foreign`, with the place of the anchor, in bytes above the stack
-    /// pointer.
-    Upcall(u64),
-    /// A compiled method that will be deoptimized. The right return address is this many bytes
-    /// above the stack pointer.
-    Deoptimized(u64),
-    /// Compiled code.
-    Compiled {
-        frame_bytes: u64,
-        entries: Vec<Entry>,
-        is_native: bool,
-        code: Returned,
-    },
-    /// The rest of a virtual thread's frames is in the heap.
-    ReturnBarrier,
-}
 
 impl Walk<'_, '_> {
     /// Classifies the return address of a frame, or the one that HotSpot replaced by a redirection.

@@ -9,8 +9,8 @@
 
 use super::chunk_layout::{ChunkEnd, ChunkLayout};
 use super::memory::{Address, WORD_BYTES};
+use super::passed_frames::Code;
 use super::reference::Reference;
-use super::return_address::Code;
 use super::standing_stacks::{Walk, FRAME_POINTER};
 use std::ops::Range;
 

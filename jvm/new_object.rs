@@ -219,6 +219,21 @@ impl<'f> Jni<'f> {
 }
 
 impl Env {
+    /// The object's size in the heap, in bytes, headers and padding included (`GetObjectSize`).
+    pub fn object_size_bytes(&self, object: &Object<'_>) -> Result<u64, JvmtiError> {
+        let mut size: i64 = 0;
+        // SAFETY: types as in jvmti.h; the handle is live; `size` outlives the call.
+        unsafe {
+            call!(
+                self,
+                slot::GET_OBJECT_SIZE,
+                (jobject, *mut i64),
+                (object.raw(), &mut size)
+            )
+        }?;
+        u64::try_from(size).map_err(|_| JvmtiError::INTERNAL)
+    }
+
     /// Makes the JVM assign the object's identity hash, which it keeps in the header
     /// (`GetObjectHashCode`).
     pub fn hash(&self, object: &Object<'_>) -> Result<i32, JvmtiError> {

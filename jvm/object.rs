@@ -1,9 +1,6 @@
 //! A handle to a Java object: a JNI local reference that cannot leave the frame in which it was
 //! created.
 
-use super::env::{call, Env};
-use super::error::JvmtiError;
-use super::slot;
 use jni::sys::jobject;
 use std::marker::PhantomData;
 
@@ -57,22 +54,5 @@ impl Object<'_> {
     /// The reference as JVMTI and JNI functions take it.
     pub(super) fn raw(&self) -> jobject {
         self.raw
-    }
-}
-
-impl Env {
-    /// The object's size in the heap, in bytes, headers and padding included (`GetObjectSize`).
-    pub fn object_size_bytes(&self, object: &Object<'_>) -> Result<u64, JvmtiError> {
-        let mut size: i64 = 0;
-        // SAFETY: types as in jvmti.h; the handle is live; `size` outlives the call.
-        unsafe {
-            call!(
-                self,
-                slot::GET_OBJECT_SIZE,
-                (jobject, *mut i64),
-                (object.raw(), &mut size)
-            )
-        }?;
-        u64::try_from(size).map_err(|_| JvmtiError::INTERNAL)
     }
 }

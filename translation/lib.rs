@@ -14,11 +14,13 @@ mod known;
 mod objects;
 mod records;
 mod rows;
+mod settings;
 mod surroundings;
 mod survey;
 mod translate;
 
 pub use error::TranslateError;
 pub use known::{Known, KnownByReference, ThreadNames};
+pub use settings::Settings;
 pub use surroundings::Surroundings;
-pub use translate::{translate, Knowledge, Settings, Translated};
+pub use translate::{translate, Knowledge, Translated};

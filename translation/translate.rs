@@ -4,24 +4,9 @@ use crate::objects::Objects;
 use crate::records::{write_classes, write_roots};
 use crate::rows::{Rows, Source};
 use crate::survey::Survey;
-use crate::{KnownByReference, Surroundings, TranslateError};
+use crate::{KnownByReference, Settings, Surroundings, TranslateError};
 use tables::{ObjectId, ObjectTable, Tables};
 use writer::{emit, start_worker, DumpFile, Segments, TailWriter, Written};
-
-/// The user's settings for a dump.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Whether fields of primitive types have their values; zeros otherwise.
-    pub primitive_fields: bool,
-    /// Whether arrays of primitive types have their values; zeros otherwise.
-    pub primitive_arrays: bool,
-    /// Whether frames have line numbers.
-    pub line_numbers: bool,
-    /// Most frames of a thread's stack; `None` for all.
-    pub depth_frames: Option<u32>,
-    /// Threads that compress objects, at least 1.
-    pub threads: usize,
-}
 
 /// The contents of our file.
 #[derive(Debug)]

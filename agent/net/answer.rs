@@ -1,10 +1,11 @@
 //! Executes the socket's commands. A line on stderr reports each one that cannot be executed.
 
-use super::Commanded;
+use crate::gate::Inside;
 use crate::message::say;
 use crate::profile::{Part, Profiles};
+use jvm::env::Env;
 use jvm::jni::Jni;
-use options::Format;
+use options::{Format, Options};
 use reader::command::{Command, Control, SitesWanted};
 use tables::profile::SiteOrder;
 use writer::Connection;
@@ -13,6 +14,24 @@ use writer::Connection;
 const NO_SITES: &str = "no allocations are recorded; start the JVM with heap=sites or heap=all";
 /// The message when there are no CPU samples.
 const NO_SAMPLES: &str = "there are no CPU samples; start the JVM with cpu=samples";
+
+/// What commands act on.
+pub(crate) trait Commanded: Sync {
+    /// The environment of the events.
+    fn env(&self) -> &Env;
+    /// The user's options.
+    fn options(&self) -> &Options;
+    /// The profiles.
+    fn profiles(&self) -> &Profiles;
+    /// Held while a command runs; `None` once the JVM is shutting down.
+    fn enter(&self) -> Option<Inside<'_>>;
+    /// Dumps the heap, whether or not the options request it. Returns `true` if the peer has
+    /// received it.
+    fn heap_dump(&self, jni: &mut Jni<'_>) -> bool;
+    /// Reports the profiles, of which there must be some, with rows of at least this share. Returns
+    /// `true` if the peer has received the report.
+    fn report(&self, jni: &mut Jni<'_>, cutoff: Option<f32>, part: Part) -> bool;
+}
 
 /// Executes a command. On the listener's thread, inside the gate.
 pub(super) fn answer(

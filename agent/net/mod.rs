@@ -6,11 +6,10 @@
 
 mod answer;
 
+pub(crate) use answer::Commanded;
+
 use crate::agent_threads;
-use crate::gate::Inside;
 use crate::message::say;
-use crate::profile::{Part, Profiles};
-use jvm::env::Env;
 use jvm::jni::Jni;
 use options::{Destination, Options};
 use parking_lot::{Condvar, Mutex};
@@ -27,24 +26,6 @@ const THREAD_NAME: &str = "HPROF listener thread";
 const LAST_WAIT: Duration = Duration::from_secs(1);
 /// Bytes per read.
 const READ_BYTES: usize = 4096;
-
-/// What commands act on.
-pub(crate) trait Commanded: Sync {
-    /// The environment of the events.
-    fn env(&self) -> &Env;
-    /// The user's options.
-    fn options(&self) -> &Options;
-    /// The profiles.
-    fn profiles(&self) -> &Profiles;
-    /// Held while a command runs; `None` once the JVM is shutting down.
-    fn enter(&self) -> Option<Inside<'_>>;
-    /// Dumps the heap, whether or not the options request it. Returns `true` if the peer has
-    /// received it.
-    fn heap_dump(&self, jni: &mut Jni<'_>) -> bool;
-    /// Reports the profiles, of which there must be some, with rows of at least this share. Returns
-    /// `true` if the peer has received the report.
-    fn report(&self, jni: &mut Jni<'_>, cutoff: Option<f32>, part: Part) -> bool;
-}
 
 /// The session's connection. It may already be closed.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use graph::Total;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::number::{counted, grouped};
+use crate::number::{counted, grouped, signed};
 use crate::table::{Side, Table};
 use moves::{changes, order, Change};
 use site_growth::{SiteGrowth, SiteRow};
@@ -275,24 +275,9 @@ fn change(before: u64, after: u64) -> i128 {
     i128::from(after) - i128::from(before)
 }
 
-/// `+1,234`, `-5` or `0`.
-fn signed(change: i128) -> String {
-    let size = grouped(u64::try_from(change.unsigned_abs()).unwrap_or(u64::MAX));
-    match change {
-        0 => size,
-        1.. => format!("+{size}"),
-        _ => format!("-{size}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn changes_have_their_sign() {
-        assert_eq!([signed(0), signed(1234), signed(-5)], ["0", "+1,234", "-5"]);
-    }
 
     #[test]
     fn classes_of_either_dump_are_compared() {

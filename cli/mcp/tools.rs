@@ -14,7 +14,6 @@ use serde_json::{json, Map, Value};
 
 use super::brief::brief;
 use super::protocol::Tools;
-use super::Arguments;
 use crate::answer::diff::{DiffAnswer, Sums};
 use crate::answer::leaks::LeaksAnswer;
 use crate::answer::show::Shown;
@@ -25,7 +24,7 @@ use crate::attach::Jvm;
 use crate::date::date;
 use crate::dump_file::DumpFile;
 use crate::dump_place::DumpPlace;
-use crate::heap_file::{failure, opened_jvm, Loaded};
+use crate::heap_file::{failure, opened_jvm, GraphArguments, Loaded};
 use crate::histo;
 use crate::outcome::Failure;
 use crate::path;
@@ -61,21 +60,27 @@ enum Source {
 /// The heap and the questions that may be asked.
 #[derive(Debug)]
 pub(super) struct HeapTools<'a> {
-    arguments: &'a Arguments,
+    graph: &'a GraphArguments,
+    /// Whether answers show strings and values of primitive arrays.
+    strings: bool,
+    /// Where the tool dump may write.
+    dumps: Option<&'a Path>,
     source: Source,
     /// Read when the first question comes.
     loaded: Option<Loaded<'static>>,
 }
 
 impl<'a> HeapTools<'a> {
-    pub(super) fn new(arguments: &'a Arguments) -> Self {
-        let file = &arguments.graph.file;
+    pub(super) fn new(graph: &'a GraphArguments, strings: bool, dumps: Option<&'a Path>) -> Self {
+        let file = &graph.file;
         let source = match process_named(file) {
             Some(pid) => Source::Jvm(pid),
             None => Source::File(file.clone()),
         };
         Self {
-            arguments,
+            graph,
+            strings,
+            dumps,
             source,
             loaded: None,
         }
@@ -84,15 +89,15 @@ impl<'a> HeapTools<'a> {
     /// Reads what the source has. Errors: it cannot be read.
     fn load(&self) -> Result<Loaded<'static>, Failure> {
         let file = match &self.source {
-            Source::File(path) => DumpFile::of_one(path, self.arguments.graph.dump)?,
-            Source::Jvm(pid) => opened_jvm(*pid, self.arguments.graph.agent.as_deref())?,
+            Source::File(path) => DumpFile::of_one(path, self.graph.dump)?,
+            Source::Jvm(pid) => opened_jvm(*pid, self.graph.agent.as_deref())?,
             Source::Written(name, file) => {
                 let mut file = file.try_clone()?;
                 file.rewind()?;
                 DumpFile::of_jvm(name, file, None)?
             }
         };
-        Loaded::read(file, &self.arguments.graph, UNSEEN)
+        Loaded::read(file, self.graph, UNSEEN)
     }
 
     fn heap(&mut self) -> Result<&Loaded<'static>, Failure> {
@@ -109,7 +114,7 @@ impl<'a> HeapTools<'a> {
 
     /// The tools that this source has.
     fn has(&self, tool: &str) -> bool {
-        let has_dump = self.is_live() && self.arguments.allow_dump.is_some();
+        let has_dump = self.is_live() && self.dumps.is_some();
         match tool {
             "refresh" => self.is_live(),
             "dump" => has_dump,
@@ -150,7 +155,7 @@ impl<'a> HeapTools<'a> {
                 let shown = match self.is_live() {
                     true => Shown::References,
                     false => Shown::Values {
-                        strings: self.arguments.strings,
+                        strings: self.strings,
                     },
                 };
                 self.heap()
@@ -201,7 +206,7 @@ impl<'a> HeapTools<'a> {
             let why = "a running JVM sends no values: call dump first";
             return Err(Failure::Input(why.to_owned()));
         }
-        let strings = self.arguments.strings;
+        let strings = self.strings;
         let loaded = self.heap()?;
         waste::answer(loaded, limit, strings).map_err(|fault| failure(&loaded.file, &fault))
     }
@@ -217,7 +222,7 @@ impl<'a> HeapTools<'a> {
     /// Makes this command dump in a process of its own: its lines would otherwise get into the
     /// protocol.
     fn dump(&mut self) -> Result<Value, Failure> {
-        let (Source::Jvm(pid), Some(folder)) = (&self.source, &self.arguments.allow_dump) else {
+        let (Source::Jvm(pid), Some(folder)) = (&self.source, self.dumps) else {
             return Err(Failure::Input("there is no tool dump".to_owned()));
         };
         let now = Timestamp::now().strftime("%Y%m%dT%H%M%S%3fZ");
@@ -228,7 +233,7 @@ impl<'a> HeapTools<'a> {
             .arg(pid.to_string())
             .arg("-o")
             .arg(&file);
-        if let Some(agent) = &self.arguments.graph.agent {
+        if let Some(agent) = &self.graph.agent {
             command.arg("--agent").arg(agent);
         }
         let output = command.output()?;

@@ -4,7 +4,7 @@ use reader::{Amount, Site};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{json, Value};
 
-use super::Listing;
+use super::listing::Listing;
 use crate::frame;
 use crate::json::List;
 use crate::site_source::SiteSource;

@@ -1,6 +1,6 @@
 //! How a heap is dumped.
 
-use super::{Row, Standing};
+use super::row::{Row, Standing};
 use crate::values::yes_no;
 use crate::StopTheWorld;
 use format::redaction::{FieldPatterns, Redacted};

@@ -1,7 +1,7 @@
 //! Options that are accepted without effect, or refused: those of the JDK's agent, and former ones
 //! of ours.
 
-use super::{Row, Standing};
+use super::row::{Row, Standing};
 use crate::values::yes_no;
 
 const DEBUG: &str = "it debugged the JDK's own agent and has no meaning for this one; leave it out";

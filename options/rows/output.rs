@@ -1,8 +1,9 @@
 //! Where dumps and reports are written, and in which format.
 
-use super::{Row, Said, Standing};
+use super::row::{Row, Standing};
 use crate::values::yes_no;
 use crate::Place;
+use crate::Said;
 use trigger::bytes;
 use writer::{FileMode, GzipLevel, Peer};
 

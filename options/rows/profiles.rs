@@ -1,6 +1,6 @@
 //! How profiles are made.
 
-use super::{Row, Standing};
+use super::row::{Row, Standing};
 use crate::values::{basis_points, bytes, micros, yes_no};
 use crate::{ClassPatterns, Clock};
 

@@ -1,6 +1,6 @@
 //! What to record, and when.
 
-use super::{Row, Standing};
+use super::row::{Row, Standing};
 use crate::values::yes_no;
 use crate::{OnOutOfMemory, TimesLayout, Word};
 use trigger::duration;

@@ -1,5 +1,6 @@
 //! Follows references from object to object until every reachable object is marked.
 
+mod decisions;
 mod marks;
 mod reach;
 mod virtual_frames;

@@ -1,6 +1,7 @@
 //! Walls between the agent's folders: which may import which. Cargo cannot check them, because the
 //! agent is one package.
 
+use super::imports::{imported, module};
 use super::{code, is_test, rust_files};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -205,105 +206,21 @@ const REPORT: Row = (
     ],
 );
 
-/// The module of an agent file: its path from the crate's root.
-fn module(path: &Path) -> Vec<String> {
-    let below = path.strip_prefix("agent").expect("a file of the agent");
-    let mut parts: Vec<String> = below
-        .with_extension("")
-        .iter()
-        .map(|part| part.to_string_lossy().into_owned())
-        .collect();
-    if parts.last().is_some_and(|last| last == "mod") {
-        parts.pop();
-    }
-    parts
-}
-
-/// The text without comments.
-fn without_comments(text: &str) -> String {
-    let lines = text
-        .lines()
-        .map(|line| line.split("//").next().unwrap_or(""));
-    lines.collect::<Vec<_>>().join("\n")
-}
-
-/// The paths that start here: one, or those of a group.
-fn paths(rest: &str) -> Vec<Vec<String>> {
-    if let Some(group) = rest.strip_prefix('{') {
-        return parts(group).into_iter().flat_map(paths).collect();
-    }
-    if rest.starts_with('*') {
-        return vec![vec!["*".to_owned()]];
-    }
-    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
-    let (name, behind) = rest.split_at(end.unwrap_or(rest.len()));
-    if name.is_empty() {
-        return Vec::new();
-    }
-    let mut below = behind.strip_prefix("::").map(paths).unwrap_or_default();
-    if below.is_empty() {
-        below.push(Vec::new());
-    }
-    let whole = |path: Vec<String>| [vec![name.to_owned()], path].concat();
-    below.into_iter().map(whole).collect()
-}
-
-/// The parts of a group, up to its end.
-fn parts(group: &str) -> Vec<&str> {
-    let (mut parts, mut depth, mut start) = (Vec::new(), 0, 0);
-    for (at, letter) in group.char_indices() {
-        match letter {
-            '{' => depth += 1,
-            '}' if depth > 0 => depth -= 1,
-            ',' | '}' if depth == 0 => {
-                parts.push(group.get(start..at).unwrap_or("").trim());
-                start = at + 1;
-                if letter == '}' {
-                    break;
-                }
-            }
-            _ => {}
-        }
-    }
-    parts
-}
-
 /// What a file of this module imports from the module `within`, by `crate::…` or by `super::…`.
 fn imports(text: &str, module: &[String], within: &[&str]) -> BTreeSet<String> {
-    let text = without_comments(text);
-    let mut found = BTreeSet::new();
-    for start in ["crate::", "super::"] {
-        for (at, _) in text.match_indices(start) {
-            let before = text.get(..at).unwrap_or("");
-            // Not the end of another word, nor a `super` after another one.
-            if before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':') {
-                continue;
-            }
-            let mut rest = text.get(at..).unwrap_or("");
-            let mut base: Vec<String> = Vec::new();
-            if let Some(below) = rest.strip_prefix("crate::") {
-                rest = below;
-            } else {
-                base = module.to_vec();
-                while let Some(below) = rest.strip_prefix("super::") {
-                    base.pop();
-                    rest = below;
-                }
-            }
-            for rest in paths(rest) {
-                let whole: Vec<&str> = base.iter().chain(&rest).map(String::as_str).collect();
-                if let Some([next, ..]) = whole.strip_prefix(within) {
-                    found.insert((*next).to_owned());
-                }
-            }
-        }
-    }
-    found
+    let named = imported(text, module).into_iter();
+    let below = named.filter_map(|path| {
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        path.strip_prefix(within)?
+            .first()
+            .map(|next| (*next).to_owned())
+    });
+    below.collect()
 }
 
 /// The imports of the files below `within` that their rows do not list.
 fn faults(path: &Path, text: &str, within: &[&str], rows: &[Row]) -> Vec<String> {
-    let module = module(path);
+    let module = module(path, "agent");
     let own: Vec<&str> = module.iter().map(String::as_str).collect();
     let Some([name, ..]) = own.strip_prefix(within) else {
         return Vec::new();
@@ -335,7 +252,7 @@ fn check(within: &[&str], rows: &[Row]) {
     let mut files = 0;
     let folder = ["agent"].iter().chain(within).copied().collect::<Vec<_>>();
     for path in rust_files(&folder.join("/")) {
-        let is_contents = path.ends_with("lib.rs") || module(&path) == within;
+        let is_contents = path.ends_with("lib.rs") || module(&path, "agent") == within;
         if is_contents || is_test(&path) {
             continue;
         }
@@ -372,10 +289,10 @@ fn imports_are_found_however_they_are_written() {
                 use super::super::gate::Gate;\n\
                 use crate::{profile::Part, gate::{self, Gate}, session};\n\
                 fn all() { crate::message::say(\"x\"); } // crate::events\n";
-    let found = imports(text, &module(path), &[]);
+    let found = imports(text, &module(path, "agent"), &[]);
     let expected = ["gate", "message", "net", "profile", "session"];
     assert_eq!(found, expected.map(str::to_owned).into());
-    let inside = imports(text, &module(path), &["net"]);
+    let inside = imports(text, &module(path, "agent"), &["net"]);
     assert_eq!(inside, ["Commanded", "command"].map(str::to_owned).into());
     assert_eq!(
         faults(path, text, &[], &AGENT),

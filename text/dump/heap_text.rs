@@ -7,8 +7,9 @@ use reader::{
     Budget, ClassDump, DumpReader, Event, Field, HeapRecord, Instance, Layout, ObjectArray,
 };
 
-use super::survey::Survey;
-use super::{heap_line, reader, Open, TextError};
+use super::error::TextError;
+use super::heap_line;
+use super::survey::{reader, Open, Survey};
 
 /// The parts of a heap dump in the order of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,14 +6,14 @@
 
 pub mod heap_line;
 
+mod error;
 mod heap_text;
 mod survey;
 
-use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
-use format::{ClassName, ObjectSizes};
-use reader::{AllocSite, Budget, Damage, DumpReader, ReadError, StackFrame};
+use format::ClassName;
+use reader::{AllocSite, Damage, StackFrame};
 use tables::profile::Method;
 use tables::Line;
 
@@ -25,19 +25,8 @@ use crate::Header;
 use heap_text::HeapText;
 use survey::{Profile, Survey, ThreadLine};
 
-/// Opens the file's uncompressed bytes anew for each pass.
-pub type Open<'o, 'r> = dyn FnMut() -> io::Result<Box<dyn Read + 'r>> + 'o;
-
-/// Settings that no record contains.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// The sizes of objects in the JVM's heap; `None` assumes them, see [`ObjectSizes::assumed`].
-    pub sizes: Option<ObjectSizes>,
-    /// Seconds that local time is ahead of UTC, negative west of Greenwich.
-    pub utc_offset_seconds: i32,
-    /// The memory that names, classes and stacks may take.
-    pub budget: Budget,
-}
+pub use error::TextError;
+pub use survey::{Open, Settings};
 
 /// The result of a conversion.
 #[derive(Clone, Debug)]
@@ -49,38 +38,6 @@ pub struct Transcribed {
     /// Whether the file has a record that ends its heap dump.
     pub is_ended: bool,
 }
-
-/// The reason why the text is missing or incomplete.
-#[derive(Debug)]
-pub enum TextError {
-    /// The file cannot be read, is not an HPROF file, or needs too much memory.
-    Read(ReadError),
-    /// The text cannot be written.
-    Write(io::Error),
-}
-
-impl From<ReadError> for TextError {
-    fn from(error: ReadError) -> Self {
-        Self::Read(error)
-    }
-}
-
-impl From<io::Error> for TextError {
-    fn from(error: io::Error) -> Self {
-        Self::Write(error)
-    }
-}
-
-impl fmt::Display for TextError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read(error) => error.fmt(out),
-            Self::Write(error) => error.fmt(out),
-        }
-    }
-}
-
-impl std::error::Error for TextError {}
 
 /// Converts a binary file to text: threads, traces, the heap dump if there is one, and profiles.
 ///
@@ -105,11 +62,6 @@ pub fn transcribe(
     }
     profiles(&survey, out)?;
     Ok(transcribed)
-}
-
-fn reader<'r>(open: &mut Open<'_, 'r>, budget: Budget) -> Result<DumpReader<'r>, ReadError> {
-    let opened = open().map_err(|source| ReadError::Io { offset: 0, source })?;
-    Ok(DumpReader::new(opened)?.with_budget(budget))
 }
 
 fn threads(survey: &Survey, out: &mut impl Write) -> io::Result<()> {

@@ -4,18 +4,41 @@
 //! Memory is bounded by classes, strings and stacks; objects are only counted.
 
 use std::collections::HashMap;
+use std::io::{self, Read};
 
 use format::{BasicType, ClassName, ObjectSizes};
 use reader::{
-    thread_names, AllocSite, AllocSites, CpuSamples, Damage, Directory, DumpReader, Event,
+    thread_names, AllocSite, AllocSites, Budget, CpuSamples, Damage, Directory, DumpReader, Event,
     HeapRecord, Layout, ReadError, Record, RootKind, Stacks, StartThread,
 };
 
-use super::{reader, Open, Settings};
 use crate::Moment;
 
 /// The most memory for an entry of a list or a map, in bytes.
 const ENTRY_BYTES: u64 = 64;
+
+/// Opens the file's uncompressed bytes anew for each pass.
+pub type Open<'o, 'r> = dyn FnMut() -> io::Result<Box<dyn Read + 'r>> + 'o;
+
+/// Settings that no record contains.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// The sizes of objects in the JVM's heap; `None` assumes them, see [`ObjectSizes::assumed`].
+    pub sizes: Option<ObjectSizes>,
+    /// Seconds that local time is ahead of UTC, negative west of Greenwich.
+    pub utc_offset_seconds: i32,
+    /// The memory that names, classes and stacks may take.
+    pub budget: Budget,
+}
+
+/// A reader for one more pass.
+pub(super) fn reader<'r>(
+    open: &mut Open<'_, 'r>,
+    budget: Budget,
+) -> Result<DumpReader<'r>, ReadError> {
+    let opened = open().map_err(|source| ReadError::Io { offset: 0, source })?;
+    Ok(DumpReader::new(opened)?.with_budget(budget))
+}
 
 /// A line about a thread.
 #[derive(Clone, Debug)]

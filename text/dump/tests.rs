@@ -3,7 +3,9 @@
 use super::*;
 use format::BasicType;
 use proptest::prelude::*;
+use reader::Budget;
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 use tables::profile::{Site, SiteOrder, SiteTotals, Sites};
 use tables::{

@@ -3,7 +3,7 @@
 //! It has no UNLOAD CLASS: here a class stands for all classes of its name, and JVMTI does not
 //! report when one is unloaded.
 
-use super::{Figures, Part};
+use super::figures::{Figures, Part};
 use crate::order::Order;
 use crate::profile::cpu::cpu_counts::cpu_samples_record;
 use crate::profile::Profiles;

@@ -1,7 +1,7 @@
 //! A report as text, in the layout of the JDK's own agent.
 
+use super::figures::{Figures, Part};
 use super::report_monitors;
-use super::{Figures, Part};
 use crate::order::Order;
 use crate::profile::cpu::cpu_counts::costs;
 use crate::profile::threads::KnownThread;

@@ -6,10 +6,9 @@ use std::io::{self, Write};
 use graph::{Heap, SiteTotal};
 use serde::Serialize;
 
-use super::signed;
 use crate::answer::sites::DEPTH_FRAMES;
 use crate::frame;
-use crate::number::{grouped, whole};
+use crate::number::{grouped, signed, whole};
 use crate::plain::plain;
 use crate::table::{Side, Table, INDENT};
 
