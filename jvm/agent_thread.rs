@@ -5,7 +5,6 @@ use super::error::JvmtiError;
 use super::jni::Jni;
 use super::memory::Allocated;
 use super::object::Object;
-use super::slot;
 use jni::sys::{jobject, JNIEnv};
 use jvmti_sys::jvmtiEnv;
 use std::cell::Cell;
@@ -47,18 +46,11 @@ impl Env {
             .new_thread(&class, &group, name)
             .ok_or(JvmtiError::INTERNAL)?;
         let argument = Box::into_raw(Box::new(body));
-        // SAFETY: types as in jvmti.h; `start` converts the argument back to its type.
+        // SAFETY: `start` converts the argument back to its type.
         let started = unsafe {
             call!(
                 self,
-                slot::RUN_AGENT_THREAD,
-                (
-                    jobject,
-                    unsafe extern "system" fn(*mut jvmtiEnv, *mut JNIEnv, *mut c_void),
-                    *const c_void,
-                    i32
-                ),
-                (
+                RUN_AGENT_THREAD(
                     thread.raw(),
                     start,
                     argument.cast::<c_void>().cast_const(),
@@ -86,15 +78,8 @@ impl Env {
     /// The top thread group; HotSpot names it `system` (`GetTopThreadGroups`).
     fn top_thread_group<'f>(&self, _frame: &Jni<'f>) -> Result<Object<'f>, JvmtiError> {
         let (mut count, mut groups): (i32, *mut jobject) = (0, null_mut());
-        // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
-        unsafe {
-            call!(
-                self,
-                slot::GET_TOP_THREAD_GROUPS,
-                (*mut i32, *mut *mut jobject),
-                (&mut count, &mut groups)
-            )
-        }?;
+        // SAFETY: both out-parameters outlive the call.
+        unsafe { call!(self, GET_TOP_THREAD_GROUPS(&mut count, &mut groups)) }?;
         // SAFETY: on success `groups` holds `count` local references made in the current frame.
         let groups = unsafe { Allocated::new(self, groups, count) };
         let first = groups

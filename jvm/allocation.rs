@@ -3,7 +3,6 @@
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
-use super::slot;
 
 impl Env {
     /// Makes the JVM sample one object for every `interval_bytes` bytes allocated, on average, in
@@ -13,13 +12,6 @@ impl Env {
     /// is waiting for.
     pub fn sample_allocations(&self, interval_bytes: i32) -> Result<(), JvmtiError> {
         // SAFETY: types as in jvmti.h.
-        unsafe {
-            call!(
-                self,
-                slot::SET_HEAP_SAMPLING_INTERVAL,
-                (i32),
-                (interval_bytes)
-            )
-        }
+        unsafe { call!(self, SET_HEAP_SAMPLING_INTERVAL(interval_bytes)) }
     }
 }

@@ -2,7 +2,6 @@
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
-use super::slot;
 
 /// A capability: its bit in `jvmtiCapabilities`, counted from the first in `jvmti.h`, and its name
 /// there.
@@ -123,15 +122,8 @@ impl Env {
     /// The JVM offers less once it has started, so call it early. Any phase except dead.
     pub fn take_capabilities(&self, wanted: &[Capability]) -> Result<Vec<Capability>, JvmtiError> {
         let mut offered = Bits::default();
-        // SAFETY: types as in jvmti.h; `offered` outlives the call.
-        unsafe {
-            call!(
-                self,
-                slot::GET_POTENTIAL_CAPABILITIES,
-                (*mut Bits),
-                (&mut offered)
-            )
-        }?;
+        // SAFETY: `offered` outlives the call.
+        unsafe { call!(self, GET_POTENTIAL_CAPABILITIES((&raw mut offered).cast())) }?;
         let mut taken = Bits::default();
         let mut missing = Vec::new();
         for &capability in wanted {
@@ -141,8 +133,8 @@ impl Env {
                 missing.push(capability);
             }
         }
-        // SAFETY: types as in jvmti.h; `taken` outlives the call.
-        unsafe { call!(self, slot::ADD_CAPABILITIES, (*const Bits), (&taken)) }?;
+        // SAFETY: `taken` outlives the call.
+        unsafe { call!(self, ADD_CAPABILITIES((&raw const taken).cast())) }?;
         Ok(missing)
     }
 }

@@ -7,7 +7,6 @@ use super::jni::Jni;
 use super::memory::Allocated;
 use super::method::MethodId;
 use super::object::Object;
-use super::slot::{self, Slot};
 use jni::sys::{jfieldID, jmethodID, jobject};
 use std::os::raw::c_char;
 use std::ptr::null_mut;
@@ -43,15 +42,8 @@ impl Env {
     /// All classes that are loaded now, arrays included, of every loader (`GetLoadedClasses`).
     pub fn loaded_classes<'f>(&self, _frame: &Jni<'f>) -> Result<Vec<Object<'f>>, JvmtiError> {
         let (mut count, mut classes): (i32, *mut jobject) = (0, null_mut());
-        // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
-        unsafe {
-            call!(
-                self,
-                slot::GET_LOADED_CLASSES,
-                (*mut i32, *mut *mut jobject),
-                (&mut count, &mut classes)
-            )
-        }?;
+        // SAFETY: both out-parameters outlive the call.
+        unsafe { call!(self, GET_LOADED_CLASSES(&mut count, &mut classes)) }?;
         // SAFETY: on success `classes` holds `count` local references made in the current frame.
         let classes = unsafe { Allocated::new(self, classes, count) };
         Ok(classes
@@ -66,13 +58,11 @@ impl Env {
     /// (`GetClassSignature`).
     pub fn class_signature(&self, class: &Object<'_>) -> Result<Vec<u8>, JvmtiError> {
         let mut signature: *mut c_char = null_mut();
-        // SAFETY: types as in jvmti.h; the generic signature may be null, because it is not wanted.
+        // SAFETY: the generic signature may be null, because it is not wanted.
         unsafe {
             call!(
                 self,
-                slot::GET_CLASS_SIGNATURE,
-                (jobject, *mut *mut c_char, *mut *mut c_char),
-                (class.raw(), &mut signature, null_mut())
+                GET_CLASS_SIGNATURE(class.raw(), &mut signature, null_mut())
             )
         }?;
         // SAFETY: on success a NUL-terminated string that is ours.
@@ -86,15 +76,8 @@ impl Env {
         class: &Object<'_>,
     ) -> Result<Option<Object<'f>>, JvmtiError> {
         let mut loader: jobject = null_mut();
-        // SAFETY: types as in jvmti.h; `loader` outlives the call.
-        unsafe {
-            call!(
-                self,
-                slot::GET_CLASS_LOADER,
-                (jobject, *mut jobject),
-                (class.raw(), &mut loader)
-            )
-        }?;
+        // SAFETY: `loader` outlives the call.
+        unsafe { call!(self, GET_CLASS_LOADER(class.raw(), &mut loader)) }?;
         // SAFETY: null or a local reference made in the current frame.
         Ok(unsafe { Object::from_raw(loader) })
     }
@@ -104,15 +87,8 @@ impl Env {
     /// `CLASS_NOT_PREPARED` if the class has not been linked yet.
     pub fn method_ids(&self, class: &Object<'_>) -> Result<Vec<MethodId>, JvmtiError> {
         let (mut count, mut ids): (i32, *mut jmethodID) = (0, null_mut());
-        // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
-        unsafe {
-            call!(
-                self,
-                slot::GET_CLASS_METHODS,
-                (jobject, *mut i32, *mut *mut jmethodID),
-                (class.raw(), &mut count, &mut ids)
-            )
-        }?;
+        // SAFETY: both out-parameters outlive the call.
+        unsafe { call!(self, GET_CLASS_METHODS(class.raw(), &mut count, &mut ids)) }?;
         // SAFETY: on success `ids` holds `count` method ids.
         let ids = unsafe { Allocated::new(self, ids, count) };
         let ids = ids.as_slice().iter();
@@ -124,15 +100,8 @@ impl Env {
     /// `CLASS_NOT_PREPARED` if the class has not been linked yet.
     pub fn fields(&self, class: &Object<'_>) -> Result<Vec<FieldFacts>, JvmtiError> {
         let (mut count, mut ids): (i32, *mut jfieldID) = (0, null_mut());
-        // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
-        unsafe {
-            call!(
-                self,
-                slot::GET_CLASS_FIELDS,
-                (jobject, *mut i32, *mut *mut jfieldID),
-                (class.raw(), &mut count, &mut ids)
-            )
-        }?;
+        // SAFETY: both out-parameters outlive the call.
+        unsafe { call!(self, GET_CLASS_FIELDS(class.raw(), &mut count, &mut ids)) }?;
         // SAFETY: on success `ids` holds `count` field ids.
         let ids = unsafe { Allocated::new(self, ids, count) };
         ids.as_slice()
@@ -143,20 +112,11 @@ impl Env {
 
     fn field(&self, class: &Object<'_>, id: jfieldID) -> Result<FieldFacts, JvmtiError> {
         let (mut name, mut descriptor): (*mut c_char, *mut c_char) = (null_mut(), null_mut());
-        // SAFETY: types as in jvmti.h; `id` is a field of `class`; the generic signature is not
-        // wanted.
+        // SAFETY: `id` is a field of `class`; the generic signature is not wanted.
         unsafe {
             call!(
                 self,
-                slot::GET_FIELD_NAME,
-                (
-                    jobject,
-                    jfieldID,
-                    *mut *mut c_char,
-                    *mut *mut c_char,
-                    *mut *mut c_char
-                ),
-                (class.raw(), id, &mut name, &mut descriptor, null_mut())
+                GET_FIELD_NAME(class.raw(), id, &mut name, &mut descriptor, null_mut())
             )
         }?;
         // SAFETY: on success two NUL-terminated strings that are ours.
@@ -167,15 +127,8 @@ impl Env {
             )
         };
         let mut modifiers: i32 = 0;
-        // SAFETY: types as in jvmti.h; `modifiers` outlives the call.
-        unsafe {
-            call!(
-                self,
-                slot::GET_FIELD_MODIFIERS,
-                (jobject, jfieldID, *mut i32),
-                (class.raw(), id, &mut modifiers)
-            )
-        }?;
+        // SAFETY: `modifiers` outlives the call.
+        unsafe { call!(self, GET_FIELD_MODIFIERS(class.raw(), id, &mut modifiers)) }?;
         Ok(FieldFacts {
             name: name.to_bytes(),
             descriptor: descriptor.to_bytes(),
@@ -198,26 +151,16 @@ impl Env {
     }
 
     fn class_modifiers(&self, class: &Object<'_>) -> Result<i32, JvmtiError> {
-        self.class_bits(slot::GET_CLASS_MODIFIERS, class)
+        let mut bits: i32 = 0;
+        // SAFETY: the handle is live; `bits` outlives the call.
+        unsafe { call!(self, GET_CLASS_MODIFIERS(class.raw(), &mut bits)) }?;
+        Ok(bits)
     }
 
     fn class_status(&self, class: &Object<'_>) -> Result<i32, JvmtiError> {
-        self.class_bits(slot::GET_CLASS_STATUS, class)
-    }
-
-    /// A class's bits from `GetClassModifiers` or `GetClassStatus`.
-    fn class_bits(&self, function: Slot, class: &Object<'_>) -> Result<i32, JvmtiError> {
         let mut bits: i32 = 0;
-        // SAFETY: types as in jvmti.h, the same for both functions; the handle is live; `bits`
-        // outlives the call.
-        unsafe {
-            call!(
-                self,
-                function,
-                (jobject, *mut i32),
-                (class.raw(), &mut bits)
-            )
-        }?;
+        // SAFETY: the handle is live; `bits` outlives the call.
+        unsafe { call!(self, GET_CLASS_STATUS(class.raw(), &mut bits)) }?;
         Ok(bits)
     }
 
@@ -225,15 +168,8 @@ impl Env {
     /// known.
     pub fn source_file_name(&self, class: &Object<'_>) -> Result<Vec<u8>, JvmtiError> {
         let mut name: *mut c_char = null_mut();
-        // SAFETY: types as in jvmti.h; `name` outlives the call.
-        unsafe {
-            call!(
-                self,
-                slot::GET_SOURCE_FILE_NAME,
-                (jobject, *mut *mut c_char),
-                (class.raw(), &mut name)
-            )
-        }?;
+        // SAFETY: `name` outlives the call.
+        unsafe { call!(self, GET_SOURCE_FILE_NAME(class.raw(), &mut name)) }?;
         // SAFETY: on success a NUL-terminated string that is ours.
         Ok(unsafe { Allocated::string(self, name) }.to_bytes())
     }

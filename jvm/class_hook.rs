@@ -4,7 +4,6 @@
 use super::env::{call, Env};
 use super::error::JvmtiError;
 use super::object::Object;
-use super::slot;
 use jni::sys::jobject;
 
 impl Env {
@@ -12,15 +11,8 @@ impl Env {
     /// classes (`IsModifiableClass`).
     pub fn is_modifiable(&self, class: &Object<'_>) -> Result<bool, JvmtiError> {
         let mut answer: u8 = 0;
-        // SAFETY: types as in jvmti.h; jboolean is a byte.
-        unsafe {
-            call!(
-                self,
-                slot::IS_MODIFIABLE_CLASS,
-                (jobject, *mut u8),
-                (class.raw(), &mut answer)
-            )
-        }?;
+        // SAFETY: jboolean is a byte.
+        unsafe { call!(self, IS_MODIFIABLE_CLASS(class.raw(), &mut answer)) }?;
         Ok(answer != 0)
     }
 
@@ -29,15 +21,8 @@ impl Env {
     pub fn retransform(&self, classes: &[&Object<'_>]) -> Result<(), JvmtiError> {
         let raw: Vec<jobject> = classes.iter().map(|class| class.raw()).collect();
         let count = i32::try_from(raw.len()).map_err(|_| JvmtiError::INTERNAL)?;
-        // SAFETY: types as in jvmti.h; live class references, as many as `count` says.
-        unsafe {
-            call!(
-                self,
-                slot::RETRANSFORM_CLASSES,
-                (i32, *const jobject),
-                (count, raw.as_ptr())
-            )
-        }
+        // SAFETY: live class references, as many as `count` says.
+        unsafe { call!(self, RETRANSFORM_CLASSES(count, raw.as_ptr())) }
     }
 
     /// Copies the bytes into memory that the JVM takes over and frees; null if it has none
@@ -45,15 +30,9 @@ impl Env {
     pub(super) fn hand_over(&self, bytes: &[u8]) -> Option<*mut u8> {
         let mut memory: *mut u8 = std::ptr::null_mut();
         let size = i64::try_from(bytes.len()).ok()?;
-        // SAFETY: types as in jvmti.h; on success `memory` has `size` bytes and belongs only to us.
+        // SAFETY: on success `memory` has `size` bytes and belongs only to us.
         unsafe {
-            call!(
-                self,
-                slot::ALLOCATE,
-                (i64, *mut *mut u8),
-                (size, &mut memory)
-            )
-            .ok()?;
+            call!(self, ALLOCATE(size, &mut memory)).ok()?;
             if memory.is_null() {
                 return None;
             }

@@ -42,24 +42,14 @@ impl ResolvedClasses {
         // SAFETY: a live class; the names are static. The references are local, global or null.
         let found = unsafe {
             let names = (name.as_ptr(), descriptor.as_ptr());
-            let find = jni_call!(
-                jni,
-                GetMethodID,
-                (class.raw(), names.0, names.1),
-                null_mut()
-            );
+            let find = jni_call!(jni, GetMethodID(class.raw(), names.0, names.1), null_mut());
             jni.clear_exception();
-            let text = jni_call!(
-                jni,
-                NewStringUTF,
-                (c"java.lang.Object".as_ptr()),
-                null_mut()
-            );
+            let text = jni_call!(jni, NewStringUTF(c"java.lang.Object".as_ptr()), null_mut());
             let text = Object::from_raw(text)?;
-            let object_name = jni_call!(jni, NewGlobalRef, (text.raw()), null_mut());
+            let object_name = jni_call!(jni, NewGlobalRef(text.raw()), null_mut());
             jni.forget(text);
             Self {
-                class: jni_call!(jni, NewGlobalRef, (class.raw()), null_mut()),
+                class: jni_call!(jni, NewGlobalRef(class.raw()), null_mut()),
                 find,
                 object_name,
             }
@@ -82,8 +72,12 @@ impl ResolvedClasses {
         let found = unsafe {
             Object::from_raw(jni_call!(
                 jni,
-                CallNonvirtualObjectMethodA,
-                (loader.raw(), self.class, self.find, arguments.as_ptr()),
+                CallNonvirtualObjectMethodA(
+                    loader.raw(),
+                    self.class,
+                    self.find,
+                    arguments.as_ptr()
+                ),
                 null_mut()
             ))
         };

@@ -2,7 +2,6 @@
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
-use super::slot;
 
 impl Env {
     /// Runs a full garbage collection before it returns (`ForceGarbageCollection`). Live phase
@@ -11,6 +10,6 @@ impl Env {
     /// The same as `System.gc()`, so the collector's switches may make it do less.
     pub fn force_garbage_collection(&self) -> Result<(), JvmtiError> {
         // SAFETY: the function takes nothing but the environment.
-        unsafe { call!(self, slot::FORCE_GARBAGE_COLLECTION, (), ()) }
+        unsafe { call!(self, FORCE_GARBAGE_COLLECTION()) }
     }
 }

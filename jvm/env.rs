@@ -1,7 +1,7 @@
 //! A JVMTI environment: creates it, calls its functions, disposes of it (JVMTI, "General").
 
 use super::error::JvmtiError;
-use super::slot::{self, Slot};
+use super::slot::Slot;
 use jni::sys::{JNIEnv, JavaVM, JNI_VERSION_1_6};
 use jvmti_sys::jvmtiEnv;
 use std::os::raw::c_void;
@@ -76,12 +76,12 @@ impl Env {
         self.raw
     }
 
-    /// The address of the function in `slot`.
+    /// The function in `slot`.
     ///
     /// # Safety
     /// The environment's table extends to `slot`: true for all slots in `slot.rs`, which exist
     /// since JVMTI 1.2.
-    pub(super) unsafe fn function(&self, slot: Slot) -> Result<*const c_void, JvmtiError> {
+    pub(super) unsafe fn function<F: Copy>(&self, slot: Slot<F>) -> Result<F, JvmtiError> {
         // SAFETY: a jvmtiEnv points to a struct whose first word points to the function table.
         let function = unsafe {
             let table = *self.raw.cast::<*const *const c_void>();
@@ -90,13 +90,14 @@ impl Env {
         if function.is_null() {
             return Err(JvmtiError::NOT_AVAILABLE);
         }
-        Ok(function)
+        // SAFETY: a slot has the type of the function that stands there.
+        Ok(unsafe { std::mem::transmute_copy(&function) })
     }
 
     /// Returns memory to the JVM. A failure is ignored, because nothing could be done about it.
     pub(super) fn deallocate(&self, memory: *mut u8) {
         // SAFETY: called only by `Allocated`, once, with memory from this environment.
-        let _ = unsafe { call!(self, slot::DEALLOCATE, (*mut u8), (memory)) };
+        let _ = unsafe { call!(self, DEALLOCATE(memory)) };
     }
 }
 
@@ -105,19 +106,17 @@ impl Drop for Env {
         // SAFETY: nothing else has the environment. One whose events are on is dropped only to end
         // them: HotSpot calls back no more, and frees what callbacks in progress use when they have
         // returned. An error is ignored: after a dump the JVM may be shutting down.
-        let _ = unsafe { call!(self, slot::DISPOSE_ENVIRONMENT, (), ()) };
+        let _ = unsafe { call!(self, DISPOSE_ENVIRONMENT()) };
     }
 }
 
-/// Calls the JVMTI function in `$slot` with arguments of the types that `jvmti.h` declares.
+/// Calls the JVMTI function in a slot.
 ///
-/// Each use is an unsafe block that must justify the types, the phase, the thread and the pointers.
+/// Each use is an unsafe block that must justify the phase, the thread and the pointers.
 macro_rules! call {
-    ($env:expr, $slot:expr, ($($ty:ty),*), ($($arg:expr),*)) => {
-        $env.function($slot).and_then(|address| {
-            let function: unsafe extern "system" fn(*mut jvmti_sys::jvmtiEnv $(, $ty)*) -> jni::sys::jint =
-                std::mem::transmute(address);
-            $crate::error::JvmtiError::check(function($env.raw() $(, $arg)*))
+    ($env:expr, $slot:ident($($argument:expr),*)) => {
+        $env.function($crate::slot::$slot).and_then(|function| {
+            $crate::error::JvmtiError::check(function($env.raw(), $($argument),*))
         })
     };
 }

@@ -159,37 +159,28 @@ impl Env {
     ) -> Result<(), JvmtiError> {
         let size =
             i32::try_from(std::mem::size_of::<Callbacks>()).map_err(|_| JvmtiError::INTERNAL)?;
-        // SAFETY: types as in jvmti.h; the JVM copies the struct; the signatures are the caller's
+        // SAFETY: the JVM copies the struct; the signatures are the caller's
         // promise.
         unsafe {
             call!(
                 self,
-                slot::SET_EVENT_CALLBACKS,
-                (*const Callbacks, i32),
-                (callbacks, size)
+                SET_EVENT_CALLBACKS(std::ptr::from_ref(callbacks).cast(), size)
             )
         }
     }
 
     /// Switches an event on or off for all threads (`SetEventNotificationMode`).
     pub fn notify(&self, event: Event, on: bool) -> Result<(), JvmtiError> {
-        // SAFETY: the function is variadic; without variadic arguments, HotSpot's platforms call it
-        // like this; types as in jvmti.h; null means all threads.
+        /// The type of the function in C.
+        type Variadic =
+            unsafe extern "C" fn(*mut jvmti_sys::jvmtiEnv, i32, i32, jobject, ...) -> i32;
+        // SAFETY: without variadic arguments, HotSpot's platforms call it like this; null means all
+        // threads.
         unsafe {
-            let address = self.function(slot::SET_EVENT_NOTIFICATION_MODE)?;
-            let function: unsafe extern "C" fn(
-                *mut jvmti_sys::jvmtiEnv,
-                i32,
-                i32,
-                jobject,
-                ...
-            ) -> i32 = std::mem::transmute(address);
-            JvmtiError::check(function(
-                self.raw(),
-                i32::from(on),
-                event.number,
-                std::ptr::null_mut(),
-            ))
+            let function = self.function(slot::SET_EVENT_NOTIFICATION_MODE)?;
+            let function: Variadic = std::mem::transmute(function);
+            let (on, all) = (i32::from(on), std::ptr::null_mut());
+            JvmtiError::check(function(self.raw(), on, event.number, all))
         }
     }
 }

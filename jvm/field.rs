@@ -1,10 +1,9 @@
 //! Field ids, and the values of fields as JNI reports them (JNI, "Accessing Fields of Objects").
 
-use super::heap::{bits, Primitive};
 use super::jni::{jni_call, Jni};
 use super::object::Object;
 use format::BasicType;
-use jni::sys::{jfieldID, jvalue};
+use jni::sys::jfieldID;
 use std::ptr::null_mut;
 
 /// A field's id: the JVM's own key, valid as long as the class is loaded.
@@ -29,48 +28,31 @@ impl FieldId {
 }
 
 impl<'f> Jni<'f> {
-    /// The value of an instance field of a primitive type; `None` for references.
+    /// The value of an instance field of a primitive type, as bits in the host's order, zero-extended;
+    /// `None` for references.
+    #[allow(clippy::cast_sign_loss)] // the bits are wanted, not the number
     pub fn primitive_field(
         &self,
         object: &Object<'_>,
         field: FieldId,
         basic_type: BasicType,
-    ) -> Option<Primitive> {
+    ) -> Option<u64> {
         let (o, f) = (object.raw(), field.raw());
         // SAFETY: a live handle, and the id of a field of its class with this type; the caller got
         // both from the JVM for the same class.
-        let value = unsafe {
+        Some(unsafe {
             match basic_type {
-                BasicType::Boolean => jvalue {
-                    z: jni_call!(self, GetBooleanField, (o, f), 0),
-                },
-                BasicType::Byte => jvalue {
-                    b: jni_call!(self, GetByteField, (o, f), 0),
-                },
-                BasicType::Char => jvalue {
-                    c: jni_call!(self, GetCharField, (o, f), 0),
-                },
-                BasicType::Short => jvalue {
-                    s: jni_call!(self, GetShortField, (o, f), 0),
-                },
-                BasicType::Int => jvalue {
-                    i: jni_call!(self, GetIntField, (o, f), 0),
-                },
-                BasicType::Float => jvalue {
-                    f: jni_call!(self, GetFloatField, (o, f), 0.0),
-                },
-                BasicType::Long => jvalue {
-                    j: jni_call!(self, GetLongField, (o, f), 0),
-                },
-                BasicType::Double => jvalue {
-                    d: jni_call!(self, GetDoubleField, (o, f), 0.0),
-                },
+                BasicType::Boolean => jni_call!(self, GetBooleanField(o, f), 0).into(),
+                BasicType::Byte => u64::from(jni_call!(self, GetByteField(o, f), 0) as u8),
+                BasicType::Char => jni_call!(self, GetCharField(o, f), 0).into(),
+                BasicType::Short => u64::from(jni_call!(self, GetShortField(o, f), 0) as u16),
+                BasicType::Int => u64::from(jni_call!(self, GetIntField(o, f), 0) as u32),
+                BasicType::Float => jni_call!(self, GetFloatField(o, f), 0.0).to_bits().into(),
+                BasicType::Long => jni_call!(self, GetLongField(o, f), 0) as u64,
+                BasicType::Double => jni_call!(self, GetDoubleField(o, f), 0.0).to_bits(),
                 BasicType::Object => return None,
             }
-        };
-        // SAFETY: the member of `basic_type` was just written.
-        let bits = unsafe { bits(value, basic_type) };
-        Some(Primitive { basic_type, bits })
+        })
     }
 
     /// The object that an instance field refers to; `None` is null.
@@ -79,55 +61,38 @@ impl<'f> Jni<'f> {
         unsafe {
             Object::from_raw(jni_call!(
                 self,
-                GetObjectField,
-                (object.raw(), field.raw()),
+                GetObjectField(object.raw(), field.raw()),
                 null_mut()
             ))
         }
     }
 
-    /// The value of a static field of a primitive type; `None` for references.
+    /// The same of a static field.
+    #[allow(clippy::cast_sign_loss)] // as above
     pub fn static_primitive_field(
         &self,
         class: &Object<'_>,
         field: FieldId,
         basic_type: BasicType,
-    ) -> Option<Primitive> {
+    ) -> Option<u64> {
         let (c, f) = (class.raw(), field.raw());
         // SAFETY: a live class, and the id of a static field of it with this type. The call does
         // not initialise the class: only looking the field up by name would run its initialiser.
-        let value = unsafe {
+        Some(unsafe {
             match basic_type {
-                BasicType::Boolean => jvalue {
-                    z: jni_call!(self, GetStaticBooleanField, (c, f), 0),
-                },
-                BasicType::Byte => jvalue {
-                    b: jni_call!(self, GetStaticByteField, (c, f), 0),
-                },
-                BasicType::Char => jvalue {
-                    c: jni_call!(self, GetStaticCharField, (c, f), 0),
-                },
-                BasicType::Short => jvalue {
-                    s: jni_call!(self, GetStaticShortField, (c, f), 0),
-                },
-                BasicType::Int => jvalue {
-                    i: jni_call!(self, GetStaticIntField, (c, f), 0),
-                },
-                BasicType::Float => jvalue {
-                    f: jni_call!(self, GetStaticFloatField, (c, f), 0.0),
-                },
-                BasicType::Long => jvalue {
-                    j: jni_call!(self, GetStaticLongField, (c, f), 0),
-                },
-                BasicType::Double => jvalue {
-                    d: jni_call!(self, GetStaticDoubleField, (c, f), 0.0),
-                },
+                BasicType::Boolean => jni_call!(self, GetStaticBooleanField(c, f), 0).into(),
+                BasicType::Byte => u64::from(jni_call!(self, GetStaticByteField(c, f), 0) as u8),
+                BasicType::Char => jni_call!(self, GetStaticCharField(c, f), 0).into(),
+                BasicType::Short => u64::from(jni_call!(self, GetStaticShortField(c, f), 0) as u16),
+                BasicType::Int => u64::from(jni_call!(self, GetStaticIntField(c, f), 0) as u32),
+                BasicType::Float => jni_call!(self, GetStaticFloatField(c, f), 0.0)
+                    .to_bits()
+                    .into(),
+                BasicType::Long => jni_call!(self, GetStaticLongField(c, f), 0) as u64,
+                BasicType::Double => jni_call!(self, GetStaticDoubleField(c, f), 0.0).to_bits(),
                 BasicType::Object => return None,
             }
-        };
-        // SAFETY: the member of `basic_type` was just written.
-        let bits = unsafe { bits(value, basic_type) };
-        Some(Primitive { basic_type, bits })
+        })
     }
 
     /// The object that a static field refers to; `None` is null.
@@ -136,8 +101,7 @@ impl<'f> Jni<'f> {
         unsafe {
             Object::from_raw(jni_call!(
                 self,
-                GetStaticObjectField,
-                (class.raw(), field.raw()),
+                GetStaticObjectField(class.raw(), field.raw()),
                 null_mut()
             ))
         }

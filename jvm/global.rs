@@ -25,7 +25,7 @@ impl<'f> Jni<'f> {
     /// Keeps the object alive; `None` if the JVM has no memory for the reference.
     pub fn keep(&self, object: &Object<'_>) -> Option<Global> {
         // SAFETY: the handle is live; the answer is a global reference or null.
-        let global = unsafe { jni_call!(self, NewGlobalRef, (object.raw()), null_mut()) };
+        let global = unsafe { jni_call!(self, NewGlobalRef(object.raw()), null_mut()) };
         if global.is_null() {
             self.clear_exception();
             return None;
@@ -39,8 +39,8 @@ impl<'f> Jni<'f> {
         // SAFETY: made by `keep`, and moved in here, so nothing uses it any more; the result is a
         // local reference of the current frame or null.
         unsafe {
-            let local = Object::from_raw(jni_call!(self, NewLocalRef, (global.0), null_mut()));
-            jni_call!(self, DeleteGlobalRef, (global.0), ());
+            let local = Object::from_raw(jni_call!(self, NewLocalRef(global.0), null_mut()));
+            jni_call!(self, DeleteGlobalRef(global.0), ());
             local
         }
     }
@@ -49,12 +49,12 @@ impl<'f> Jni<'f> {
     pub fn local(&self, global: &Global) -> Option<Object<'f>> {
         // SAFETY: made by `keep`, and still there; the result is a local reference of the current
         // frame or null.
-        unsafe { Object::from_raw(jni_call!(self, NewLocalRef, (global.0), null_mut())) }
+        unsafe { Object::from_raw(jni_call!(self, NewLocalRef(global.0), null_mut())) }
     }
 
     /// Gives the reference back.
     pub fn forget_global(&self, global: Global) {
         // SAFETY: made by `keep`, and moved in here, so nobody uses it any more.
-        unsafe { jni_call!(self, DeleteGlobalRef, (global.0), ()) };
+        unsafe { jni_call!(self, DeleteGlobalRef(global.0), ()) };
     }
 }

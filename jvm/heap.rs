@@ -7,9 +7,7 @@
 use super::env::{call, Env};
 use super::error::JvmtiError;
 use super::method::MethodId;
-use super::slot;
-use format::BasicType;
-use jni::sys::{jlong, jobject, jvalue};
+use jni::sys::jlong;
 use jvmti_sys::{jvmtiHeapReferenceInfoJniLocal, jvmtiHeapReferenceInfoStackLocal};
 use std::os::raw::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -128,15 +126,6 @@ impl TagCell {
     }
 }
 
-/// A primitive value, as bits: the low bytes of `bits` hold it in the host's order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Primitive {
-    /// The type that the JVM says it has.
-    pub basic_type: BasicType,
-    /// The value, zero-extended.
-    pub bits: u64,
-}
-
 /// The receiver of a walk's callbacks. `Abort` from any of them ends the walk.
 pub trait Visitor {
     /// The walk begins. The JVM gets its callbacks at this address.
@@ -198,18 +187,16 @@ impl Env {
         *reference_at = reference::<V> as *const c_void;
         walk.visitor.begins(std::ptr::from_ref(&callbacks) as u64);
         let user_data: *mut Walk<'_, V> = &mut walk;
-        // SAFETY: types as in jvmti.h; callbacks and user data outlive the call, and the callbacks
+        // SAFETY: callbacks and user data outlive the call, and the callbacks
         // run during it only, one at a time; no class, no initial object.
         let answer = unsafe {
             call!(
                 self,
-                slot::FOLLOW_REFERENCES,
-                (i32, jobject, jobject, *const Callbacks, *mut c_void),
-                (
+                FOLLOW_REFERENCES(
                     reports.filter(),
                     null_mut(),
                     null_mut(),
-                    &callbacks,
+                    (&raw const callbacks).cast(),
                     user_data.cast()
                 )
             )
@@ -286,50 +273,9 @@ unsafe fn decode(kind: i32, info: *const c_void) -> Reference {
     }
 }
 
-/// The member of the union that holds a value of this type, zero-extended.
-///
-/// # Safety
-/// `value` holds a value of `basic_type`.
-#[allow(clippy::cast_sign_loss)] // the bits are wanted, not the number
-pub(super) unsafe fn bits(value: jvalue, basic_type: BasicType) -> u64 {
-    // SAFETY: the caller's promise names the member.
-    unsafe {
-        match basic_type {
-            BasicType::Boolean => u64::from(value.z),
-            BasicType::Byte => u64::from(value.b as u8),
-            BasicType::Char => u64::from(value.c),
-            BasicType::Short => u64::from(value.s as u16),
-            BasicType::Int => u64::from(value.i as u32),
-            BasicType::Float => u64::from(value.f.to_bits()),
-            BasicType::Long => value.j as u64,
-            BasicType::Double => value.d.to_bits(),
-            BasicType::Object => 0,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bits_keep_every_value_and_extend_with_zeros() {
-        let cases = [
-            (jvalue { b: -1 }, BasicType::Byte, 0xFF),
-            (jvalue { s: -2 }, BasicType::Short, 0xFFFE),
-            (jvalue { i: -1 }, BasicType::Int, 0xFFFF_FFFF),
-            (jvalue { j: -1 }, BasicType::Long, u64::MAX),
-            (jvalue { f: 1.0 }, BasicType::Float, 0x3F80_0000),
-            (jvalue { d: -0.0 }, BasicType::Double, 1 << 63),
-            (jvalue { z: 1 }, BasicType::Boolean, 1),
-            (jvalue { c: 0xD800 }, BasicType::Char, 0xD800),
-        ];
-        for (value, basic_type, expected) in cases {
-            // SAFETY: each case stores the member that its type names.
-            let found = unsafe { bits(value, basic_type) };
-            assert_eq!(found, expected, "{basic_type:?}");
-        }
-    }
 
     #[test]
     fn a_panic_in_a_visitor_ends_the_walk() {

@@ -24,7 +24,7 @@ pub struct Jni<'f> {
 
 /// Calls the JNI function `$name`, or returns `$absent` if the table lacks it.
 macro_rules! jni_call {
-    ($jni:expr, $name:ident, ($($arg:expr),*), $absent:expr) => {
+    ($jni:expr, $name:ident($($arg:expr),*), $absent:expr) => {
         match (**$jni.raw).$name {
             Some(function) => function($jni.raw $(, $arg)*),
             None => $absent,
@@ -44,14 +44,7 @@ impl Drop for PushedFrame {
         };
         // SAFETY: made by `with_frame` after it pushed a frame on this thread; none of the frame's
         // handles is left.
-        unsafe {
-            jni_call!(
-                jni,
-                PopLocalFrame,
-                (std::ptr::null_mut()),
-                std::ptr::null_mut()
-            )
-        };
+        unsafe { jni_call!(jni, PopLocalFrame(null_mut()), null_mut()) };
     }
 }
 
@@ -75,7 +68,7 @@ impl<'f> Jni<'f> {
         // accepts.
         const CAPACITY: i32 = 65_536;
         // SAFETY: this thread's environment; the frame is popped by `PushedFrame`.
-        let pushed = unsafe { jni_call!(self, PushLocalFrame, (CAPACITY), -1) };
+        let pushed = unsafe { jni_call!(self, PushLocalFrame(CAPACITY), -1) };
         if pushed != 0 {
             self.clear_exception();
             return None;
@@ -90,13 +83,13 @@ impl<'f> Jni<'f> {
     /// Clears a pending exception: the agent's failed calls must not surface in the application.
     pub(super) fn clear_exception(&self) {
         // SAFETY: allowed with and without a pending exception.
-        unsafe { jni_call!(self, ExceptionClear, (), ()) };
+        unsafe { jni_call!(self, ExceptionClear(), ()) };
     }
 
     /// The class and message of a pending exception, which is cleared; `None` if there is none.
     pub fn take_exception(&self) -> Option<String> {
         // SAFETY: allowed with and without a pending exception.
-        if unsafe { jni_call!(self, ExceptionCheck, (), 0) } == 0 {
+        if unsafe { jni_call!(self, ExceptionCheck(), 0) } == 0 {
             return None;
         }
         let mut message = None;
@@ -140,39 +133,25 @@ impl<'f> Jni<'f> {
     /// (`GetSuperclass`).
     pub fn superclass(&self, class: &Object<'_>) -> Option<Object<'f>> {
         // SAFETY: the handle is a live class; the answer is a local reference or null.
-        unsafe {
-            Object::from_raw(jni_call!(
-                self,
-                GetSuperclass,
-                (class.raw()),
-                std::ptr::null_mut()
-            ))
-        }
+        unsafe { Object::from_raw(jni_call!(self, GetSuperclass(class.raw()), null_mut())) }
     }
 
     /// The object's class (`GetObjectClass`).
     pub fn class_of(&self, object: &Object<'_>) -> Option<Object<'f>> {
         // SAFETY: the handle is live and not null; the answer is a local reference.
-        unsafe {
-            Object::from_raw(jni_call!(
-                self,
-                GetObjectClass,
-                (object.raw()),
-                std::ptr::null_mut()
-            ))
-        }
+        unsafe { Object::from_raw(jni_call!(self, GetObjectClass(object.raw()), null_mut())) }
     }
 
     /// Whether two references refer to the same object (`IsSameObject`).
     pub fn is_same(&self, one: &Object<'_>, other: &Object<'_>) -> bool {
         // SAFETY: both handles are live.
-        unsafe { jni_call!(self, IsSameObject, (one.raw(), other.raw()), 0) != 0 }
+        unsafe { jni_call!(self, IsSameObject(one.raw(), other.raw()), 0) != 0 }
     }
 
     /// Releases a reference before its frame ends, for loops that create many.
     pub fn forget(&self, object: Object<'_>) {
         // SAFETY: a local reference of this thread, and the only handle to it.
-        unsafe { jni_call!(self, DeleteLocalRef, (object.raw()), ()) };
+        unsafe { jni_call!(self, DeleteLocalRef(object.raw()), ()) };
     }
 
     /// Makes the JVM link a class of the bootstrap loader, so that its fields are known; its
@@ -230,7 +209,7 @@ impl<'f> Jni<'f> {
             // SAFETY: a live class; the names are static.
             let field = unsafe {
                 let class = class.raw();
-                jni_call!(self, GetFieldID, (class, name, descriptor), null_mut())
+                jni_call!(self, GetFieldID(class, name, descriptor), null_mut())
             };
             self.clear_exception();
             self.forget(class);
@@ -238,7 +217,7 @@ impl<'f> Jni<'f> {
         });
         let field = (*field)? as jfieldID;
         // SAFETY: a live thread and the id of a long field that its class has.
-        Some(unsafe { jni_call!(self, GetLongField, (thread.raw(), field), 0) })
+        Some(unsafe { jni_call!(self, GetLongField(thread.raw(), field), 0) })
     }
 
     /// The virtual machine; `None` if the JVM does not provide it.
@@ -272,7 +251,7 @@ impl<'f> Jni<'f> {
     /// The length of an array.
     pub fn array_length(&self, array: &Object<'_>) -> i32 {
         // SAFETY: a live array.
-        unsafe { jni_call!(self, GetArrayLength, (array.raw()), 0) }
+        unsafe { jni_call!(self, GetArrayLength(array.raw()), 0) }
     }
 
     /// An element of an array of objects; `None` if it is null, or if the index is too high.
@@ -280,7 +259,7 @@ impl<'f> Jni<'f> {
         // SAFETY: a live array of objects; the answer is a local reference or null.
         let element = unsafe {
             let array = array.raw();
-            let raw = jni_call!(self, GetObjectArrayElement, (array, index), null_mut());
+            let raw = jni_call!(self, GetObjectArrayElement(array, index), null_mut());
             Object::from_raw(raw)
         };
         if element.is_none() {

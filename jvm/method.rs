@@ -5,7 +5,6 @@ use super::error::JvmtiError;
 use super::jni::Jni;
 use super::memory::Allocated;
 use super::object::Object;
-use super::slot;
 use jni::sys::{jmethodID, jobject};
 use jvmti_sys::jvmtiLineNumberEntry;
 use std::os::raw::c_char;
@@ -63,19 +62,12 @@ impl Env {
     /// unloaded.
     pub fn method_name(&self, method: MethodId) -> Result<(Vec<u8>, Vec<u8>), JvmtiError> {
         let (mut name, mut descriptor): (*mut c_char, *mut c_char) = (null_mut(), null_mut());
-        // SAFETY: types as in jvmti.h; the JVM itself checks the id; the generic signature is not
+        // SAFETY: the JVM itself checks the id; the generic signature is not
         // wanted.
         unsafe {
             call!(
                 self,
-                slot::GET_METHOD_NAME,
-                (
-                    jmethodID,
-                    *mut *mut c_char,
-                    *mut *mut c_char,
-                    *mut *mut c_char
-                ),
-                (method.raw(), &mut name, &mut descriptor, null_mut())
+                GET_METHOD_NAME(method.raw(), &mut name, &mut descriptor, null_mut())
             )
         }?;
         // SAFETY: on success two NUL-terminated strings that are ours.
@@ -95,15 +87,8 @@ impl Env {
         method: MethodId,
     ) -> Result<Object<'f>, JvmtiError> {
         let mut class: jobject = null_mut();
-        // SAFETY: types as in jvmti.h; the JVM itself checks the id.
-        unsafe {
-            call!(
-                self,
-                slot::GET_METHOD_DECLARING_CLASS,
-                (jmethodID, *mut jobject),
-                (method.raw(), &mut class)
-            )
-        }?;
+        // SAFETY: the JVM itself checks the id.
+        unsafe { call!(self, GET_METHOD_DECLARING_CLASS(method.raw(), &mut class)) }?;
         // SAFETY: a local reference made in the current frame.
         unsafe { Object::from_raw(class) }.ok_or(JvmtiError::INTERNAL)
     }
@@ -111,15 +96,8 @@ impl Env {
     /// Whether the method is native (`IsMethodNative`).
     pub fn is_native(&self, method: MethodId) -> Result<bool, JvmtiError> {
         let mut native: u8 = 0;
-        // SAFETY: types as in jvmti.h; jboolean is a byte.
-        unsafe {
-            call!(
-                self,
-                slot::IS_METHOD_NATIVE,
-                (jmethodID, *mut u8),
-                (method.raw(), &mut native)
-            )
-        }?;
+        // SAFETY: jboolean is a byte.
+        unsafe { call!(self, IS_METHOD_NATIVE(method.raw(), &mut native)) }?;
         Ok(native != 0)
     }
 
@@ -127,15 +105,8 @@ impl Env {
     /// (`GetBytecodes`).
     pub fn bytecodes(&self, method: MethodId) -> Result<Vec<u8>, JvmtiError> {
         let (mut count, mut code): (i32, *mut u8) = (0, null_mut());
-        // SAFETY: types as in jvmti.h; the JVM itself checks the id.
-        unsafe {
-            call!(
-                self,
-                slot::GET_BYTECODES,
-                (jmethodID, *mut i32, *mut *mut u8),
-                (method.raw(), &mut count, &mut code)
-            )
-        }?;
+        // SAFETY: the JVM itself checks the id.
+        unsafe { call!(self, GET_BYTECODES(method.raw(), &mut count, &mut code)) }?;
         // SAFETY: on success `code` holds `count` bytes.
         let code = unsafe { Allocated::new(self, code, count) };
         Ok(code.as_slice().to_vec())
@@ -144,13 +115,11 @@ impl Env {
     /// The start of each line, in the JVM's order (`GetLineNumberTable`); an error if unknown.
     pub fn line_starts(&self, method: MethodId) -> Result<Vec<LineStart>, JvmtiError> {
         let (mut count, mut table): (i32, *mut jvmtiLineNumberEntry) = (0, null_mut());
-        // SAFETY: types as in jvmti.h; the JVM itself checks the id.
+        // SAFETY: the JVM itself checks the id.
         unsafe {
             call!(
                 self,
-                slot::GET_LINE_NUMBER_TABLE,
-                (jmethodID, *mut i32, *mut *mut jvmtiLineNumberEntry),
-                (method.raw(), &mut count, &mut table)
+                GET_LINE_NUMBER_TABLE(method.raw(), &mut count, &mut table)
             )
         }?;
         // SAFETY: on success `table` holds `count` entries.

@@ -9,7 +9,6 @@ use super::error::JvmtiError;
 use super::jni::Jni;
 use super::memory::Allocated;
 use super::object::Object;
-use super::slot;
 use jni::sys::jobject;
 use std::ptr::null_mut;
 
@@ -47,13 +46,11 @@ impl Env {
         thread: &Object<'_>,
     ) -> Result<Vec<Object<'f>>, JvmtiError> {
         let (mut count, mut monitors): (i32, *mut jobject) = (0, null_mut());
-        // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
+        // SAFETY: both out-parameters outlive the call.
         unsafe {
             call!(
                 self,
-                slot::GET_OWNED_MONITOR_INFO,
-                (jobject, *mut i32, *mut *mut jobject),
-                (thread.raw(), &mut count, &mut monitors)
+                GET_OWNED_MONITOR_INFO(thread.raw(), &mut count, &mut monitors)
             )
         }?;
         // SAFETY: on success `monitors` holds `count` local references made in the current frame.
@@ -70,13 +67,11 @@ impl Env {
         thread: &Object<'_>,
     ) -> Result<Option<Object<'f>>, JvmtiError> {
         let mut monitor: jobject = null_mut();
-        // SAFETY: types as in jvmti.h; `monitor` outlives the call.
+        // SAFETY: `monitor` outlives the call.
         unsafe {
             call!(
                 self,
-                slot::GET_CURRENT_CONTENDED_MONITOR,
-                (jobject, *mut jobject),
-                (thread.raw(), &mut monitor)
+                GET_CURRENT_CONTENDED_MONITOR(thread.raw(), &mut monitor)
             )
         }?;
         // SAFETY: on success null or a local reference made in the current frame.
@@ -99,13 +94,11 @@ impl Env {
             notify_waiter_count: 0,
             notify_waiters: null_mut(),
         };
-        // SAFETY: types as in jvmti.h; `usage` outlives the call.
+        // SAFETY: `usage` outlives the call.
         unsafe {
             call!(
                 self,
-                slot::GET_OBJECT_MONITOR_USAGE,
-                (jobject, *mut RawUsage),
-                (monitor.raw(), &mut usage)
+                GET_OBJECT_MONITOR_USAGE(monitor.raw(), (&raw mut usage).cast())
             )
         }?;
         // SAFETY: on success null or local references made in the current frame, as many as each

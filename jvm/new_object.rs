@@ -5,7 +5,6 @@ use super::env::{call, Env};
 use super::error::JvmtiError;
 use super::jni::{jni_call, Jni};
 use super::object::Object;
-use super::slot;
 use format::BasicType;
 /// An argument of a constructor.
 pub use jni::objects::JValue;
@@ -95,8 +94,7 @@ impl<'f> Jni<'f> {
     pub fn new_array_of_bytes(&self, length: usize) -> Option<Object<'f>> {
         let length = i32::try_from(length).ok()?;
         // SAFETY: a plain function of a length; the answer is a local reference or null.
-        let array =
-            unsafe { Object::from_raw(jni_call!(self, NewByteArray, (length), null_mut())) };
+        let array = unsafe { Object::from_raw(jni_call!(self, NewByteArray(length), null_mut())) };
         if array.is_none() {
             self.clear_exception();
         }
@@ -114,8 +112,7 @@ impl<'f> Jni<'f> {
         let array = unsafe {
             Object::from_raw(jni_call!(
                 self,
-                NewObjectArray,
-                (length, element_class.raw(), null_mut()),
+                NewObjectArray(length, element_class.raw(), null_mut()),
                 null_mut()
             ))
         };
@@ -127,14 +124,7 @@ impl<'f> Jni<'f> {
             let element = element.map_or(null_mut(), Object::raw);
             // SAFETY: the array was made above with this length; the element is a live handle or
             // null.
-            unsafe {
-                jni_call!(
-                    self,
-                    SetObjectArrayElement,
-                    (array.raw(), index, element),
-                    ()
-                )
-            };
+            unsafe { jni_call!(self, SetObjectArrayElement(array.raw(), index, element), ()) };
         }
         self.clear_exception();
         Some(array)
@@ -144,17 +134,12 @@ impl<'f> Jni<'f> {
     pub fn elements(&self, array: &Object<'_>) -> Vec<Option<Object<'f>>> {
         let a: jobject = array.raw();
         // SAFETY: a live array.
-        let length = unsafe { jni_call!(self, GetArrayLength, (a), 0) };
+        let length = unsafe { jni_call!(self, GetArrayLength(a), 0) };
         let element = |index| {
             // SAFETY: a live array of references, and an index in it; the answer is a local
             // reference or null.
             unsafe {
-                Object::from_raw(jni_call!(
-                    self,
-                    GetObjectArrayElement,
-                    (a, index),
-                    null_mut()
-                ))
+                Object::from_raw(jni_call!(self, GetObjectArrayElement(a, index), null_mut()))
             }
         };
         (0..length).map(element).collect()
@@ -168,14 +153,14 @@ impl<'f> Jni<'f> {
         // SAFETY: plain functions of a length; the answer is a local reference or null.
         let array: jarray = unsafe {
             match element_type {
-                BasicType::Boolean => jni_call!(self, NewBooleanArray, (n), null_mut()),
-                BasicType::Byte => jni_call!(self, NewByteArray, (n), null_mut()),
-                BasicType::Char => jni_call!(self, NewCharArray, (n), null_mut()),
-                BasicType::Short => jni_call!(self, NewShortArray, (n), null_mut()),
-                BasicType::Int => jni_call!(self, NewIntArray, (n), null_mut()),
-                BasicType::Float => jni_call!(self, NewFloatArray, (n), null_mut()),
-                BasicType::Long => jni_call!(self, NewLongArray, (n), null_mut()),
-                BasicType::Double => jni_call!(self, NewDoubleArray, (n), null_mut()),
+                BasicType::Boolean => jni_call!(self, NewBooleanArray(n), null_mut()),
+                BasicType::Byte => jni_call!(self, NewByteArray(n), null_mut()),
+                BasicType::Char => jni_call!(self, NewCharArray(n), null_mut()),
+                BasicType::Short => jni_call!(self, NewShortArray(n), null_mut()),
+                BasicType::Int => jni_call!(self, NewIntArray(n), null_mut()),
+                BasicType::Float => jni_call!(self, NewFloatArray(n), null_mut()),
+                BasicType::Long => jni_call!(self, NewLongArray(n), null_mut()),
+                BasicType::Double => jni_call!(self, NewDoubleArray(n), null_mut()),
                 BasicType::Object => return None,
             }
         };
@@ -192,7 +177,7 @@ impl<'f> Jni<'f> {
         let a: jobject = array.raw();
         // SAFETY: a live array of primitive values; no other JNI call comes before the release.
         let start =
-            unsafe { jni_call!(self, GetPrimitiveArrayCritical, (a, null_mut()), null_mut()) };
+            unsafe { jni_call!(self, GetPrimitiveArrayCritical(a, null_mut()), null_mut()) };
         if start.is_null() {
             self.clear_exception();
             return None;
@@ -200,7 +185,7 @@ impl<'f> Jni<'f> {
         // SAFETY: the array has as many bytes as `bytes`, as it was made for them.
         unsafe {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), start.cast::<u8>(), bytes.len());
-            jni_call!(self, ReleasePrimitiveArrayCritical, (a, start, 0), ());
+            jni_call!(self, ReleasePrimitiveArrayCritical(a, start, 0), ());
         }
         Some(())
     }
@@ -208,13 +193,13 @@ impl<'f> Jni<'f> {
     /// Enters the monitor of an object that no other thread knows; `false` if the JVM refuses.
     pub fn lock(&self, object: &Object<'_>) -> bool {
         // SAFETY: a live handle.
-        unsafe { jni_call!(self, MonitorEnter, (object.raw()), -1) == 0 }
+        unsafe { jni_call!(self, MonitorEnter(object.raw()), -1) == 0 }
     }
 
     /// Leaves the object's monitor.
     pub fn unlock(&self, object: &Object<'_>) {
         // SAFETY: a live handle, and this thread has entered its monitor.
-        unsafe { jni_call!(self, MonitorExit, (object.raw()), 0) };
+        unsafe { jni_call!(self, MonitorExit(object.raw()), 0) };
     }
 }
 
@@ -222,15 +207,8 @@ impl Env {
     /// The object's size in the heap, in bytes, headers and padding included (`GetObjectSize`).
     pub fn object_size_bytes(&self, object: &Object<'_>) -> Result<u64, JvmtiError> {
         let mut size: i64 = 0;
-        // SAFETY: types as in jvmti.h; the handle is live; `size` outlives the call.
-        unsafe {
-            call!(
-                self,
-                slot::GET_OBJECT_SIZE,
-                (jobject, *mut i64),
-                (object.raw(), &mut size)
-            )
-        }?;
+        // SAFETY: the handle is live; `size` outlives the call.
+        unsafe { call!(self, GET_OBJECT_SIZE(object.raw(), &mut size)) }?;
         u64::try_from(size).map_err(|_| JvmtiError::INTERNAL)
     }
 
@@ -238,15 +216,8 @@ impl Env {
     /// (`GetObjectHashCode`).
     pub fn hash(&self, object: &Object<'_>) -> Result<i32, JvmtiError> {
         let mut hash: i32 = 0;
-        // SAFETY: types as in jvmti.h; the handle is live; `hash` outlives the call.
-        unsafe {
-            call!(
-                self,
-                slot::GET_OBJECT_HASH_CODE,
-                (jobject, *mut i32),
-                (object.raw(), &mut hash)
-            )
-        }?;
+        // SAFETY: the handle is live; `hash` outlives the call.
+        unsafe { call!(self, GET_OBJECT_HASH_CODE(object.raw(), &mut hash)) }?;
         Ok(hash)
     }
 }

@@ -6,7 +6,6 @@ use super::jni::Jni;
 use super::memory::Allocated;
 use super::method::MethodId;
 use super::object::Object;
-use super::slot;
 use jni::sys::jobject;
 use jvmti_sys::{jvmtiFrameInfo, jvmtiStackInfo};
 use std::ptr::null_mut;
@@ -45,13 +44,11 @@ impl Env {
         depth_frames: i32,
     ) -> Result<Vec<ThreadStack<'f>>, JvmtiError> {
         let (mut count, mut stacks): (i32, *mut jvmtiStackInfo) = (0, null_mut());
-        // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
+        // SAFETY: both out-parameters outlive the call.
         unsafe {
             call!(
                 self,
-                slot::GET_ALL_STACK_TRACES,
-                (i32, *mut *mut jvmtiStackInfo, *mut i32),
-                (depth_frames, &mut stacks, &mut count)
+                GET_ALL_STACK_TRACES(depth_frames, &mut stacks, &mut count)
             )
         }?;
         // SAFETY: on success `stacks` holds `count` entries; the frames lie in the same allocation.
@@ -79,13 +76,11 @@ impl Env {
         let handles: Vec<jobject> = threads.iter().map(Object::raw).collect();
         let count = i32::try_from(handles.len()).map_err(|_| JvmtiError::INTERNAL)?;
         let mut stacks: *mut jvmtiStackInfo = null_mut();
-        // SAFETY: types as in jvmti.h; `count` live handles; the out-parameter outlives the call.
+        // SAFETY: `count` live handles; the out-parameter outlives the call.
         unsafe {
             call!(
                 self,
-                slot::GET_THREAD_LIST_STACK_TRACES,
-                (i32, *const jobject, i32, *mut *mut jvmtiStackInfo),
-                (count, handles.as_ptr(), depth_frames, &mut stacks)
+                GET_THREAD_LIST_STACK_TRACES(count, handles.as_ptr(), depth_frames, &mut stacks)
             )
         }?;
         // SAFETY: on success `stacks` holds `count` entries; the frames lie in the same allocation.
@@ -152,15 +147,13 @@ impl Env {
             .map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
         let depth = i32::try_from(capacity).map_err(|_| JvmtiError::INTERNAL)?;
         let mut count: i32 = 0;
-        // SAFETY: types as in jvmti.h; a live reference or null; `stack` has capacity for `depth`
+        // SAFETY: a live reference or null; `stack` has capacity for `depth`
         // frames, which are laid out as StackFrame, as checked above. On success the first `count`
         // are written.
         unsafe {
             call!(
                 self,
-                slot::GET_STACK_TRACE,
-                (jobject, i32, i32, *mut StackFrame, *mut i32),
-                (thread, 0, depth, stack.as_mut_ptr(), &mut count)
+                GET_STACK_TRACE(thread, 0, depth, stack.as_mut_ptr().cast(), &mut count)
             )?;
             stack.set_len(usize::try_from(count).unwrap_or(0).min(capacity));
         }

@@ -3,7 +3,6 @@
 use super::env::{call, Env};
 use super::error::JvmtiError;
 use super::memory::Allocated;
-use super::slot;
 use std::ffi::CStr;
 use std::os::raw::c_char;
 use std::ptr::null_mut;
@@ -13,15 +12,8 @@ impl Env {
     /// the application. `NOT_AVAILABLE` if there is none of that name.
     pub fn system_property(&self, name: &CStr) -> Result<Vec<u8>, JvmtiError> {
         let mut value: *mut c_char = null_mut();
-        // SAFETY: types as in jvmti.h; the name and `value` outlive the call.
-        unsafe {
-            call!(
-                self,
-                slot::GET_SYSTEM_PROPERTY,
-                (*const c_char, *mut *mut c_char),
-                (name.as_ptr(), &mut value)
-            )
-        }?;
+        // SAFETY: the name and `value` outlive the call.
+        unsafe { call!(self, GET_SYSTEM_PROPERTY(name.as_ptr(), &mut value)) }?;
         // SAFETY: on success a NUL-terminated string that is ours.
         Ok(unsafe { Allocated::string(self, value) }.to_bytes())
     }

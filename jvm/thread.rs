@@ -5,7 +5,6 @@ use super::error::JvmtiError;
 use super::jni::Jni;
 use super::memory::Allocated;
 use super::object::Object;
-use super::slot;
 use jni::sys::jobject;
 use jvmti_sys::jvmtiThreadInfo;
 use std::os::raw::{c_char, c_void};
@@ -73,30 +72,16 @@ impl Env {
     /// The state of a thread (`GetThreadState`).
     pub fn thread_state(&self, thread: &Object<'_>) -> Result<ThreadState, JvmtiError> {
         let mut state: i32 = 0;
-        // SAFETY: types as in jvmti.h; `state` outlives the call.
-        unsafe {
-            call!(
-                self,
-                slot::GET_THREAD_STATE,
-                (jobject, *mut i32),
-                (thread.raw(), &mut state)
-            )
-        }?;
+        // SAFETY: `state` outlives the call.
+        unsafe { call!(self, GET_THREAD_STATE(thread.raw(), &mut state)) }?;
         Ok(ThreadState(state))
     }
 
     /// The calling thread, which must be attached (`GetCurrentThread`).
     pub fn current_thread<'f>(&self, _frame: &Jni<'f>) -> Result<Object<'f>, JvmtiError> {
         let mut thread: jobject = null_mut();
-        // SAFETY: types as in jvmti.h; `thread` outlives the call.
-        unsafe {
-            call!(
-                self,
-                slot::GET_CURRENT_THREAD,
-                (*mut jobject),
-                (&mut thread)
-            )
-        }?;
+        // SAFETY: `thread` outlives the call.
+        unsafe { call!(self, GET_CURRENT_THREAD(&mut thread)) }?;
         // SAFETY: a local reference made in the current frame.
         unsafe { Object::from_raw(thread) }.ok_or(JvmtiError::INTERNAL)
     }
@@ -104,15 +89,8 @@ impl Env {
     /// The platform threads that are alive (`GetAllThreads`).
     pub fn live_threads<'f>(&self, _frame: &Jni<'f>) -> Result<Vec<Object<'f>>, JvmtiError> {
         let (mut count, mut threads): (i32, *mut jobject) = (0, null_mut());
-        // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
-        unsafe {
-            call!(
-                self,
-                slot::GET_ALL_THREADS,
-                (*mut i32, *mut *mut jobject),
-                (&mut count, &mut threads)
-            )
-        }?;
+        // SAFETY: both out-parameters outlive the call.
+        unsafe { call!(self, GET_ALL_THREADS(&mut count, &mut threads)) }?;
         // SAFETY: on success `threads` holds `count` local references made in the current frame.
         let threads = unsafe { Allocated::new(self, threads, count) };
         Ok(threads
@@ -127,28 +105,19 @@ impl Env {
     /// (`GetThreadLocalStorage`).
     pub fn thread_number(&self, thread: &Object<'_>) -> Result<usize, JvmtiError> {
         let mut number: *mut c_void = null_mut();
-        // SAFETY: types as in jvmti.h; `number` outlives the call. The stored value is a number and
-        // is never dereferenced.
-        unsafe {
-            call!(
-                self,
-                slot::GET_THREAD_LOCAL_STORAGE,
-                (jobject, *mut *mut c_void),
-                (thread.raw(), &mut number)
-            )
-        }?;
+        // SAFETY: `number` outlives the call. The stored value is a number and is never
+        // dereferenced.
+        unsafe { call!(self, GET_THREAD_LOCAL_STORAGE(thread.raw(), &mut number)) }?;
         Ok(number as usize)
     }
 
     /// Gives a thread a number for its lifetime (`SetThreadLocalStorage`).
     pub fn set_thread_number(&self, thread: &Object<'_>, number: usize) -> Result<(), JvmtiError> {
-        // SAFETY: types as in jvmti.h; the JVM stores the word without dereferencing it.
+        // SAFETY: the JVM stores the word without dereferencing it.
         unsafe {
             call!(
                 self,
-                slot::SET_THREAD_LOCAL_STORAGE,
-                (jobject, *const c_void),
-                (thread.raw(), number as *const c_void)
+                SET_THREAD_LOCAL_STORAGE(thread.raw(), number as *const c_void)
             )
         }
     }
@@ -156,15 +125,8 @@ impl Env {
     /// A platform thread's CPU time in nanoseconds (`GetThreadCpuTime`).
     pub fn thread_cpu_ns(&self, thread: &Object<'_>) -> Result<u64, JvmtiError> {
         let mut nanos: i64 = 0;
-        // SAFETY: types as in jvmti.h; `nanos` outlives the call.
-        unsafe {
-            call!(
-                self,
-                slot::GET_THREAD_CPU_TIME,
-                (jobject, *mut i64),
-                (thread.raw(), &mut nanos)
-            )
-        }?;
+        // SAFETY: `nanos` outlives the call.
+        unsafe { call!(self, GET_THREAD_CPU_TIME(thread.raw(), &mut nanos)) }?;
         u64::try_from(nanos).map_err(|_| JvmtiError::INTERNAL)
     }
 
@@ -175,15 +137,8 @@ impl Env {
         thread: &Object<'_>,
     ) -> Result<ThreadNames, JvmtiError> {
         let mut info = jvmtiThreadInfo::default();
-        // SAFETY: types as in jvmti.h; `info` outlives the call.
-        unsafe {
-            call!(
-                self,
-                slot::GET_THREAD_INFO,
-                (jobject, *mut jvmtiThreadInfo),
-                (thread.raw(), &mut info)
-            )
-        }?;
+        // SAFETY: `info` outlives the call.
+        unsafe { call!(self, GET_THREAD_INFO(thread.raw(), &mut info)) }?;
         // SAFETY: on success null or a NUL-terminated string that is ours, and two local references
         // or null.
         let (name, group, loader) = unsafe {
@@ -224,13 +179,11 @@ impl Env {
             max_priority: 0,
             is_daemon: 0,
         };
-        // SAFETY: types as in jvmti.h; `info` outlives the call.
+        // SAFETY: `info` outlives the call.
         let answer = unsafe {
             call!(
                 self,
-                slot::GET_THREAD_GROUP_INFO,
-                (jobject, *mut GroupInfo),
-                (group.raw(), &mut info)
+                GET_THREAD_GROUP_INFO(group.raw(), (&raw mut info).cast())
             )
         };
         jni.forget(group);

@@ -105,11 +105,10 @@ impl Tracker {
             let names = (field.as_ptr(), descriptor.as_ptr());
             let id = jni_call!(
                 jni,
-                GetStaticFieldID,
-                (class.raw(), names.0, names.1),
+                GetStaticFieldID(class.raw(), names.0, names.1),
                 null_mut()
             );
-            (id, jni_call!(jni, NewGlobalRef, (class.raw()), null_mut()))
+            (id, jni_call!(jni, NewGlobalRef(class.raw()), null_mut()))
         };
         if engaged.is_null() || class.is_null() {
             jni.clear_exception();
@@ -156,8 +155,7 @@ impl Tracker {
         unsafe {
             jni_call!(
                 jni,
-                SetStaticIntField,
-                (self.class, self.engaged, i32::from(on)),
+                SetStaticIntField(self.class, self.engaged, i32::from(on)),
                 ()
             )
         };
@@ -178,8 +176,7 @@ fn define<'f>(jni: &Jni<'f>, name: &str, bytes: &[u8]) -> Result<Object<'f>, Jvm
         let start = bytes.as_ptr().cast();
         let raw = jni_call!(
             jni,
-            DefineClass,
-            (name.as_ptr(), null_mut(), start, length),
+            DefineClass(name.as_ptr(), null_mut(), start, length),
             null_mut()
         );
         Object::from_raw(raw)
@@ -220,7 +217,7 @@ fn bind(
         };
         // SAFETY: a live class; the names outlive the call; each function has its method's
         // signature and lets no panic escape.
-        let answer = unsafe { jni_call!(jni, RegisterNatives, (class.raw(), &method, 1), -1) };
+        let answer = unsafe { jni_call!(jni, RegisterNatives(class.raw(), &method, 1), -1) };
         if answer != JNI_OK {
             jni.clear_exception();
             return Err(JvmtiError::INTERNAL);

@@ -37,7 +37,7 @@ impl<'f> Jni<'f> {
     /// A weak handle of the object; `None` if the JVM has no memory for one.
     pub fn weak(&self, object: &Object<'_>) -> Option<Weak> {
         // SAFETY: the handle is live; the answer is a weak global reference or null.
-        let weak = unsafe { jni_call!(self, NewWeakGlobalRef, (object.raw()), null_mut()) };
+        let weak = unsafe { jni_call!(self, NewWeakGlobalRef(object.raw()), null_mut()) };
         if weak.is_null() {
             self.clear_exception();
             return None;
@@ -49,19 +49,19 @@ impl<'f> Jni<'f> {
     /// reference.
     pub fn upgrade(&self, weak: &Weak) -> Option<Object<'f>> {
         // SAFETY: made by `weak` and not released; the result is a local reference or null.
-        unsafe { Object::from_raw(jni_call!(self, NewLocalRef, (weak.0), null_mut())) }
+        unsafe { Object::from_raw(jni_call!(self, NewLocalRef(weak.0), null_mut())) }
     }
 
     /// Whether a weak handle's object was collected.
     pub fn is_gone(&self, weak: &Weak) -> bool {
         // SAFETY: made by `weak` and not released; null is allowed.
-        unsafe { jni_call!(self, IsSameObject, (weak.0, null_mut()), 0) != 0 }
+        unsafe { jni_call!(self, IsSameObject(weak.0, null_mut()), 0) != 0 }
     }
 
     /// Whether a weak handle refers to this object.
     pub fn is_behind(&self, weak: &Weak, object: &Object<'_>) -> bool {
         // SAFETY: made by `weak` and not released; a live local reference.
-        unsafe { jni_call!(self, IsSameObject, (weak.0, object.raw()), 0) != 0 }
+        unsafe { jni_call!(self, IsSameObject(weak.0, object.raw()), 0) != 0 }
     }
 
     /// Releases a shared weak handle if this is its last owner.
@@ -74,6 +74,6 @@ impl<'f> Jni<'f> {
     /// Releases a weak handle.
     pub fn forget_weak(&self, weak: Weak) {
         // SAFETY: made by `weak`; it is moved in here, so nothing uses it any more.
-        unsafe { jni_call!(self, DeleteWeakGlobalRef, (weak.0), ()) };
+        unsafe { jni_call!(self, DeleteWeakGlobalRef(weak.0), ()) };
     }
 }

@@ -160,7 +160,7 @@ impl<'f> Asker<'_, 'f> {
             };
             let value = self.jni.static_primitive_field(class, field.id, basic_type);
             let expected = match value {
-                Some(primitive) => Expected::Bits(primitive.bits),
+                Some(bits) => Expected::Bits(bits),
                 None => Expected::Object(self.keep(self.jni.static_object_field(class, field.id))),
             };
             self.known.statics.push(KnownStatic {
@@ -194,7 +194,7 @@ impl<'f> Asker<'_, 'f> {
             for (field, &id) in fields.filter(|(field, _)| !field.is_static) {
                 let value = self.jni.primitive_field(object, id, field.basic_type);
                 let expected = match value {
-                    Some(primitive) => Expected::Bits(primitive.bits),
+                    Some(bits) => Expected::Bits(bits),
                     None => Expected::Object(self.keep(self.jni.object_field(object, id))),
                 };
                 known.push(KnownField {
