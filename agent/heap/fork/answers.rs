@@ -82,18 +82,11 @@ impl Answers<'_, '_> {
             stage = message.as_ref().map_or(stage, |told| stage.after(told));
             match message {
                 Ok(FromChild::Calibrated | FromChild::ReadsFrames) => {}
-                Ok(FromChild::Roots {
-                    addresses,
-                    threads,
-                    frames,
-                    objects,
-                    sizes,
-                    areas,
-                }) => {
-                    check_room(objects)?;
+                Ok(FromChild::Roots(roots)) => {
+                    check_room(roots.objects)?;
                     writing = true;
-                    self.tell_of_jvm(&sizes, areas);
-                    let ids = self.take_roots(&addresses, &threads, frames)?;
+                    self.tell_of_jvm(&roots.sizes, roots.areas);
+                    let ids = self.take_roots(&roots.addresses, &roots.threads, roots.frames)?;
                     copied::tell(Step::Copied);
                     // If the child no longer listens, the next message shows that, or its absence.
                     let _ = send_ids(&ids, &mut socket);

@@ -2,7 +2,7 @@
 //! them.
 
 use super::child::{HeapCopy, Task};
-use super::message::{receive_ids, FromChild, ThreadIds, ThreadNoteMessage};
+use super::message::{receive_ids, FromChild, Roots, ThreadIds, ThreadNoteMessage};
 use super::process::{is_readable, Watchdog};
 use crate::heap::facts::roots::RootNotes;
 use crate::order::Place;
@@ -79,7 +79,7 @@ impl Task<'_, '_> {
                 })
                 .collect(),
         });
-        let message = FromChild::Roots {
+        let message = FromChild::Roots(Roots {
             addresses,
             threads: threads.collect(),
             frames: standing.message,
@@ -89,7 +89,7 @@ impl Task<'_, '_> {
             },
             sizes: self.vm_structs.size_places.all(&copy.snapshot),
             areas: self.areas(copy),
-        };
+        });
         self.tell(&message)?;
         // The parent gives the head to who reads the dump, and gives up by itself who takes too
         // long.

@@ -4,6 +4,7 @@ use crate::heap::error::{Again, DumpError};
 use format::{AreaKind, ClassUnits, MemoryArea};
 use snapshot::encode::Encoded;
 use std::io::{self, Read, Write};
+use std::ops::Range;
 use tables::{ClassId, ThreadId, TraceId};
 
 /// A frame that the root walk saw: depth from the top, the method's id, the word at the address
@@ -52,6 +53,23 @@ pub(super) struct FramesMessage {
     pub(super) stacks: Vec<StackMessage>,
 }
 
+/// The roots: the addresses of all rows of the object table, and the threads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Roots {
+    /// In the order of the object table.
+    pub(super) addresses: Vec<u64>,
+    /// In the order in which the walk reported them.
+    pub(super) threads: Vec<ThreadNoteMessage>,
+    /// The frames that the child has read.
+    pub(super) frames: FramesMessage,
+    /// How many objects are marked; 0 where nobody has to know.
+    pub(super) objects: u64,
+    /// Sizes of each class's objects; empty if the JVM does not reveal them.
+    pub(super) sizes: Vec<(ClassId, ClassUnits)>,
+    /// Areas of the JVM's memory, for a graph.
+    pub(super) areas: Vec<MemoryArea>,
+}
+
 /// A message from the child.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FromChild {
@@ -59,21 +77,8 @@ pub(super) enum FromChild {
     Calibrated,
     /// The child begins to read compiled frames, until it sends something else.
     ReadsFrames,
-    /// The roots are known: the addresses of all rows of the object table, and the threads.
-    Roots {
-        /// In the order of the object table.
-        addresses: Vec<u64>,
-        /// In the order in which the walk reported them.
-        threads: Vec<ThreadNoteMessage>,
-        /// The frames that the child has read.
-        frames: FramesMessage,
-        /// How many objects are marked; 0 where nobody has to know.
-        objects: u64,
-        /// Sizes of each class's objects; empty if the JVM does not reveal them.
-        sizes: Vec<(ClassId, ClassUnits)>,
-        /// Areas of the JVM's memory, for a graph.
-        areas: Vec<MemoryArea>,
-    },
+    /// The roots are known.
+    Roots(Roots),
     /// The child makes progress.
     Progress {
         /// Bytes written.
@@ -137,50 +142,14 @@ impl FromChild {
         let kind = match self {
             Self::Calibrated => kind::CALIBRATED,
             Self::ReadsFrames => kind::READS_FRAMES,
-            Self::Roots {
-                addresses,
-                threads,
-                frames,
-                objects,
-                sizes,
-                areas,
-            } => {
-                put_all(&mut body, addresses, |body, &address| put(body, address));
-                put_all(&mut body, threads, put_thread);
-                put_all(&mut body, &frames.methods, put_method);
-                put_all(&mut body, &frames.stacks, put_stack);
-                put(&mut body, *objects);
-                put_all(&mut body, sizes, |body, (class, units)| {
-                    put(body, u64::from(class.get()));
-                    put(body, u64::from(units.instance));
-                    put(body, u64::from(units.object));
-                });
-                put_all(&mut body, areas, |body, area| {
-                    put(body, area.kind.code());
-                    put(body, area.range.start);
-                    put(body, area.range.end);
-                });
-                kind::ROOTS
-            }
+            Self::Roots(roots) => put(roots, kind::ROOTS, &mut body),
             Self::Progress {
                 bytes,
                 objects,
                 heap_bytes,
-            } => {
-                put(&mut body, *bytes);
-                put(&mut body, *objects);
-                put(&mut body, *heap_bytes);
-                kind::PROGRESS
-            }
-            Self::Done(written) => {
-                put(&mut body, written.bytes);
-                put(&mut body, written.encoded.objects);
-                put(&mut body, written.encoded.cut_arrays);
-                put(&mut body, written.unread_stacks);
-                put_bytes(&mut body, &written.counts);
-                kind::DONE
-            }
-            Self::Failed(failed) => put_failed(&mut body, failed),
+            } => put(&(*bytes, *objects, *heap_bytes), kind::PROGRESS, &mut body),
+            Self::Done(written) => put(written, kind::DONE, &mut body),
+            Self::Failed(why) => put_failed(why, &mut body),
         };
         send(to, kind, &body)
     }
@@ -188,208 +157,214 @@ impl FromChild {
     /// Waits for a message.
     pub(super) fn receive(from: &mut impl Read) -> io::Result<Self> {
         let (kind, body) = receive(from)?;
-        let mut body = body.as_slice();
-        let body = &mut body;
-        let message = match kind {
-            kind::ROOTS => Self::Roots {
-                addresses: take_all(body, take)?,
-                threads: take_all(body, take_thread)?,
-                frames: FramesMessage {
-                    methods: take_all(body, take_method)?,
-                    stacks: take_all(body, take_stack)?,
-                },
-                objects: take(body)?,
-                sizes: take_all(body, take_units)?,
-                areas: take_all(body, take_area)?,
-            },
-            kind::PROGRESS => Self::Progress {
-                bytes: take(body)?,
-                objects: take(body)?,
-                heap_bytes: take(body)?,
-            },
-            kind::DONE => Self::Done(Written {
-                bytes: take(body)?,
-                encoded: Encoded {
-                    objects: take(body)?,
-                    cut_arrays: take(body)?,
-                },
-                unread_stacks: take(body)?,
-                counts: take_bytes(body)?,
-            }),
+        let body = &mut body.as_slice();
+        Ok(match kind {
+            kind::ROOTS => Self::Roots(Sent::take(body)?),
+            kind::PROGRESS => {
+                let (bytes, objects, heap_bytes) = Sent::take(body)?;
+                Self::Progress {
+                    bytes,
+                    objects,
+                    heap_bytes,
+                }
+            }
+            kind::DONE => Self::Done(Sent::take(body)?),
             kind::CALIBRATED => Self::Calibrated,
             kind::READS_FRAMES => Self::ReadsFrames,
             kind => Self::Failed(take_failed(kind, body)?),
-        };
-        Ok(message)
+        })
     }
 }
 
 /// Sends the parent's answer.
-pub(super) fn send_ids(
-    ids: &[(ThreadId, TraceId, usize, Vec<u32>)],
-    to: &mut impl Write,
-) -> io::Result<()> {
+pub(super) fn send_ids(ids: &ThreadIds, to: &mut impl Write) -> io::Result<()> {
     let mut body = Vec::new();
-    put_all(
-        &mut body,
-        ids,
-        |body, (thread, trace, depth_frames, java_frames)| {
-            put(body, u64::from(thread.get()));
-            put(body, u64::from(trace.get()));
-            put(body, *depth_frames as u64);
-            put_all(body, java_frames, |body, &depth| {
-                put(body, u64::from(depth))
-            });
-        },
-    );
+    ids.put(&mut body);
     send(to, kind::IDS, &body)
 }
 
 /// Waits for the parent's answer; an error if the parent ends instead.
 pub(super) fn receive_ids(from: &mut impl Read) -> io::Result<ThreadIds> {
-    let (kind, body) = receive(from)?;
-    if kind != kind::IDS {
-        return Err(broken());
+    match receive(from)? {
+        (kind::IDS, body) => Sent::take(&mut body.as_slice()),
+        _ => Err(broken()),
     }
-    let mut body = body.as_slice();
-    take_all(&mut body, |body| {
-        let thread = ThreadId::new(take_u32(body)?).ok_or_else(broken)?;
-        let trace = TraceId::new(take_u32(body)?).ok_or_else(broken)?;
-        let depth_frames = usize::try_from(take(body)?).map_err(|_| broken())?;
-        Ok((thread, trace, depth_frames, take_all(body, take_u32)?))
-    })
 }
 
-fn put_failed(body: &mut Vec<u8>, why: &DumpError) -> u8 {
-    let (kind, text) = match why {
-        DumpError::Again(Again::UnknownClass) => return kind::UNKNOWN_CLASS,
-        DumpError::Again(Again::Stuck) => return kind::STUCK,
-        DumpError::Again(Again::Moving) => return kind::MOVING,
-        DumpError::Again(Again::OopMaps) => return kind::OOP_MAPS,
-        DumpError::Again(Again::Unlinked(classes)) => {
-            put_all(body, classes, |body, class| {
-                put(body, u64::from(class.get()))
-            });
-            return kind::UNLINKED;
-        }
-        DumpError::LittleMemory { left_bytes } => {
-            put(body, *left_bytes);
-            return kind::LITTLE_MEMORY;
-        }
-        DumpError::Damaged(what) => (kind::DAMAGED, what),
-        DumpError::Engine(why) => (kind::REFUSED, why),
-        DumpError::NoCopy(why) => (kind::LOST, why),
-        error => (kind::NOT_WRITTEN, &error.to_string()),
-    };
-    put_bytes(body, text.as_bytes());
+fn put(value: &impl Sent, kind: u8, body: &mut Vec<u8>) -> u8 {
+    value.put(body);
     kind
 }
 
+fn put_failed(why: &DumpError, body: &mut Vec<u8>) -> u8 {
+    match why {
+        DumpError::Again(Again::UnknownClass) => kind::UNKNOWN_CLASS,
+        DumpError::Again(Again::Stuck) => kind::STUCK,
+        DumpError::Again(Again::Moving) => kind::MOVING,
+        DumpError::Again(Again::OopMaps) => kind::OOP_MAPS,
+        DumpError::Again(Again::Unlinked(classes)) => put(classes, kind::UNLINKED, body),
+        DumpError::LittleMemory { left_bytes } => put(left_bytes, kind::LITTLE_MEMORY, body),
+        DumpError::Damaged(what) => put(what, kind::DAMAGED, body),
+        DumpError::Engine(why) => put(why, kind::REFUSED, body),
+        DumpError::NoCopy(why) => put(why, kind::LOST, body),
+        error => put(&error.to_string(), kind::NOT_WRITTEN, body),
+    }
+}
+
 fn take_failed(kind: u8, body: &mut &[u8]) -> io::Result<DumpError> {
-    let text = |body: &mut &[u8]| {
-        Ok::<_, io::Error>(String::from_utf8_lossy(&take_bytes(body)?).into_owned())
-    };
     Ok(match kind {
         kind::UNKNOWN_CLASS => Again::UnknownClass.into(),
         kind::STUCK => Again::Stuck.into(),
         kind::MOVING => Again::Moving.into(),
         kind::OOP_MAPS => Again::OopMaps.into(),
-        kind::UNLINKED => Again::Unlinked(take_all(body, |body| {
-            ClassId::new(take_u32(body)?).ok_or_else(broken)
-        })?)
-        .into(),
+        kind::UNLINKED => Again::Unlinked(Sent::take(body)?).into(),
         kind::LITTLE_MEMORY => DumpError::LittleMemory {
-            left_bytes: take(body)?,
+            left_bytes: Sent::take(body)?,
         },
-        kind::DAMAGED => DumpError::Damaged(text(body)?),
-        kind::REFUSED => DumpError::Engine(text(body)?),
-        kind::LOST => DumpError::NoCopy(text(body)?),
-        kind::NOT_WRITTEN => DumpError::Child(text(body)?),
+        kind::DAMAGED => DumpError::Damaged(Sent::take(body)?),
+        kind::REFUSED => DumpError::Engine(Sent::take(body)?),
+        kind::LOST => DumpError::NoCopy(Sent::take(body)?),
+        kind::NOT_WRITTEN => DumpError::Child(Sent::take(body)?),
         _ => return Err(broken()),
     })
 }
 
-fn put_thread(body: &mut Vec<u8>, thread: &ThreadNoteMessage) {
-    put(body, u64::from(thread.object));
-    put_bytes(body, &thread.name);
-    put_all(
-        body,
-        &thread.frames,
-        |body, &(depth, method, word, location)| {
-            put(body, u64::from(depth));
-            put(body, method);
-            put(body, word);
-            put(body, u64::from(location.is_some()));
-            body.extend_from_slice(&location.unwrap_or(0).to_le_bytes());
-        },
-    );
+/// What a message is made of: numbers, texts, lists with their lengths first, and values with their
+/// fields one after the other.
+trait Sent: Sized {
+    fn put(&self, body: &mut Vec<u8>);
+    fn take(body: &mut &[u8]) -> io::Result<Self>;
 }
 
-fn take_thread(body: &mut &[u8]) -> io::Result<ThreadNoteMessage> {
-    Ok(ThreadNoteMessage {
-        object: take_u32(body)?,
-        name: take_bytes(body)?,
-        frames: take_all(body, |body| {
-            let (depth, method, word) = (take_u32(body)?, take(body)?, take(body)?);
-            let told = take(body)? != 0;
-            let location = i64::from_le_bytes(take(body)?.to_le_bytes());
-            Ok((depth, method, word, told.then_some(location)))
-        })?,
-    })
+/// Types that are sent as another one: how to make that of a value, and the value of that.
+macro_rules! sent_as {
+    ($($type:ty, $other:ty: $to:expr, $from:expr;)*) => {$(
+        impl Sent for $type {
+            fn put(&self, body: &mut Vec<u8>) {
+                let to: fn(&$type) -> $other = $to;
+                to(self).put(body);
+            }
+
+            fn take(body: &mut &[u8]) -> io::Result<Self> {
+                let from: fn($other) -> Option<$type> = $from;
+                from(<$other>::take(body)?).ok_or_else(broken)
+            }
+        }
+    )*};
 }
 
-fn put_method(body: &mut Vec<u8>, method: &MethodMessage) {
-    put(body, u64::from(method.class.get()));
-    put_bytes(body, &method.name);
-    put_bytes(body, &method.signature);
+sent_as! {
+    u32, u64: |it| u64::from(*it), |it| it.try_into().ok();
+    usize, u64: |it| *it as u64, |it| it.try_into().ok();
+    i64, u64: |it| u64::from_ne_bytes(it.to_ne_bytes()), |it| Some(i64::from_ne_bytes(it.to_ne_bytes()));
+    bool, u64: |it| u64::from(*it), |it| Some(it != 0);
+    ClassId, u32: |it| it.get(), ClassId::new;
+    ThreadId, u32: |it| it.get(), ThreadId::new;
+    TraceId, u32: |it| it.get(), TraceId::new;
+    AreaKind, u64: |it| it.code(), AreaKind::from_code;
+    String, Vec<u8>: |it| it.clone().into(), |it| Some(String::from_utf8_lossy(&it).into_owned());
 }
 
-fn take_method(body: &mut &[u8]) -> io::Result<MethodMessage> {
-    Ok(MethodMessage {
-        class: ClassId::new(take_u32(body)?).ok_or_else(broken)?,
-        name: take_bytes(body)?,
-        signature: take_bytes(body)?,
-    })
+/// Types whose fields are sent one after the other.
+macro_rules! sent_by_fields {
+    ($($type:ty { $($field:tt),* })*) => {$(
+        impl Sent for $type {
+            fn put(&self, body: &mut Vec<u8>) {
+                $(self.$field.put(body);)*
+            }
+
+            fn take(body: &mut &[u8]) -> io::Result<Self> {
+                Ok(Self { $($field: Sent::take(body)?),* })
+            }
+        }
+    )*};
 }
 
-fn put_stack(body: &mut Vec<u8>, stack: &StackMessage) {
-    put(body, u64::from(stack.object));
-    put_all(body, &stack.frames, |body, &(method, bytecode)| {
-        put(body, method.map_or(0, |method| u64::from(method) + 1));
-        body.extend_from_slice(&bytecode.to_le_bytes());
-    });
-    put(body, u64::from(stack.is_whole));
+sent_by_fields! {
+    Roots { addresses, threads, frames, objects, sizes, areas }
+    Written { bytes, encoded, unread_stacks, counts }
+    Encoded { objects, cut_arrays }
+    ClassUnits { instance, object }
+    MemoryArea { kind, range }
+    Range<u64> { start, end }
+    FramesMessage { methods, stacks }
+    ThreadNoteMessage { object, name, frames }
+    MethodMessage { class, name, signature }
+    StackMessage { object, frames, is_whole }
 }
 
-fn take_stack(body: &mut &[u8]) -> io::Result<StackMessage> {
-    Ok(StackMessage {
-        object: take_u32(body)?,
-        frames: take_all(body, |body| {
-            let method = take(body)?.checked_sub(1).map(u32::try_from);
-            let method = method.transpose().map_err(|_| broken())?;
-            Ok((method, i64::from_le_bytes(take(body)?.to_le_bytes())))
-        })?,
-        is_whole: take(body)? != 0,
-    })
+impl Sent for u8 {
+    fn put(&self, body: &mut Vec<u8>) {
+        body.push(*self);
+    }
+
+    fn take(body: &mut &[u8]) -> io::Result<Self> {
+        let (byte, rest) = body.split_first().ok_or_else(broken)?;
+        *body = rest;
+        Ok(*byte)
+    }
 }
 
-fn take_units(body: &mut &[u8]) -> io::Result<(ClassId, ClassUnits)> {
-    let class = ClassId::new(take_u32(body)?).ok_or_else(broken)?;
-    let (instance, object) = (take_u32(body)?, take_u32(body)?);
-    Ok((class, ClassUnits { instance, object }))
+impl Sent for u64 {
+    fn put(&self, body: &mut Vec<u8>) {
+        body.extend_from_slice(&self.to_le_bytes());
+    }
+
+    fn take(body: &mut &[u8]) -> io::Result<Self> {
+        let (number, rest) = body.split_first_chunk().ok_or_else(broken)?;
+        *body = rest;
+        Ok(u64::from_le_bytes(*number))
+    }
 }
 
-fn take_area(body: &mut &[u8]) -> io::Result<MemoryArea> {
-    Ok(MemoryArea {
-        kind: AreaKind::from_code(take(body)?).ok_or_else(broken)?,
-        range: take(body)?..take(body)?,
-    })
+impl<T: Sent> Sent for Option<T> {
+    fn put(&self, body: &mut Vec<u8>) {
+        self.is_some().put(body);
+        if let Some(value) = self {
+            value.put(body);
+        }
+    }
+
+    fn take(body: &mut &[u8]) -> io::Result<Self> {
+        bool::take(body)?.then(|| T::take(body)).transpose()
+    }
 }
+
+impl<T: Sent> Sent for Vec<T> {
+    fn put(&self, body: &mut Vec<u8>) {
+        self.len().put(body);
+        for item in self {
+            item.put(body);
+        }
+    }
+
+    fn take(body: &mut &[u8]) -> io::Result<Self> {
+        let count = u64::take(body)?;
+        (0..count).map(|_| T::take(body)).collect()
+    }
+}
+
+macro_rules! sent_tuples {
+    ($(($($item:ident),*))*) => {$(
+        #[allow(non_snake_case, reason = "a type and its value share a name")]
+        impl<$($item: Sent),*> Sent for ($($item,)*) {
+            fn put(&self, body: &mut Vec<u8>) {
+                let ($($item,)*) = self;
+                $($item.put(body);)*
+            }
+
+            fn take(body: &mut &[u8]) -> io::Result<Self> {
+                Ok(($($item::take(body)?,)*))
+            }
+        }
+    )*};
+}
+
+sent_tuples! { (A, B) (A, B, C) (A, B, C, D) }
 
 fn send(to: &mut impl Write, kind: u8, body: &[u8]) -> io::Result<()> {
-    let mut message = vec![kind];
-    put_bytes(&mut message, body);
-    to.write_all(&message)
+    let length = (body.len() as u64).to_le_bytes();
+    to.write_all(&[&[kind], &length[..], body].concat())
 }
 
 fn receive(from: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
@@ -408,47 +383,6 @@ fn receive(from: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
     } else {
         Err(io::ErrorKind::UnexpectedEof.into())
     }
-}
-
-fn put(body: &mut Vec<u8>, number: u64) {
-    body.extend_from_slice(&number.to_le_bytes());
-}
-
-fn put_bytes(body: &mut Vec<u8>, bytes: &[u8]) {
-    put(body, bytes.len() as u64);
-    body.extend_from_slice(bytes);
-}
-
-fn put_all<T>(body: &mut Vec<u8>, items: &[T], put_one: impl Fn(&mut Vec<u8>, &T)) {
-    put(body, items.len() as u64);
-    for item in items {
-        put_one(body, item);
-    }
-}
-
-fn take(body: &mut &[u8]) -> io::Result<u64> {
-    let (number, rest) = body.split_first_chunk().ok_or_else(broken)?;
-    *body = rest;
-    Ok(u64::from_le_bytes(*number))
-}
-
-fn take_u32(body: &mut &[u8]) -> io::Result<u32> {
-    u32::try_from(take(body)?).map_err(|_| broken())
-}
-
-fn take_bytes(body: &mut &[u8]) -> io::Result<Vec<u8>> {
-    let length = usize::try_from(take(body)?).map_err(|_| broken())?;
-    let (bytes, rest) = body.split_at_checked(length).ok_or_else(broken)?;
-    *body = rest;
-    Ok(bytes.to_vec())
-}
-
-fn take_all<T>(
-    body: &mut &[u8],
-    take_one: impl Fn(&mut &[u8]) -> io::Result<T>,
-) -> io::Result<Vec<T>> {
-    let count = take(body)?;
-    (0..count).map(|_| take_one(body)).collect()
 }
 
 fn broken() -> io::Error {
@@ -485,7 +419,7 @@ mod tests {
     fn what_is_sent_arrives() {
         let class = ClassId::new(7).expect("not 0");
         for message in [
-            FromChild::Roots {
+            FromChild::Roots(Roots {
                 addresses: vec![8, 16],
                 threads: vec![ThreadNoteMessage {
                     object: 3,
@@ -505,7 +439,7 @@ mod tests {
                     kind: AreaKind::Stack,
                     range: 8..16,
                 }],
-            },
+            }),
             FromChild::Progress {
                 bytes: 1,
                 objects: 2,
@@ -583,7 +517,10 @@ mod tests {
 
         #[test]
         fn a_cut_message_is_an_error(cut in 0_usize..60) {
-            let message = FromChild::Roots { addresses: vec![1, 2, 3], threads: Vec::new(), frames: FramesMessage::default(), objects: 0, sizes: Vec::new(), areas: Vec::new() };
+            let message = FromChild::Roots(Roots {
+                addresses: vec![1, 2, 3],
+                ..Roots::default()
+            });
             let mut bytes = Vec::new();
             message.send(&mut bytes).expect("memory");
             bytes.truncate(cut.min(bytes.len() - 1));
