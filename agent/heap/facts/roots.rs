@@ -400,33 +400,34 @@ impl RootNotes {
 
 /// The roots of a thread; none for other places, and for a thread that has no row.
 fn of_thread(object: ObjectIndex, place: Place, threads: &[(ThreadId, TraceId)]) -> Vec<Root> {
-    let row = |thread: usize| threads.get(thread).copied();
+    let (Place::Thread { thread }
+    | Place::StackLocal { thread, .. }
+    | Place::JniLocal { thread, .. }) = place
+    else {
+        return Vec::new();
+    };
+    let Some(&(thread, trace)) = threads.get(thread) else {
+        return Vec::new();
+    };
     match place {
-        Place::Thread { thread } => row(thread).map_or_else(Vec::new, |(thread, trace)| {
+        Place::StackLocal { depth: frame, .. } => vec![Root::JavaFrame {
+            object,
+            thread,
+            frame,
+        }],
+        Place::JniLocal { depth: frame, .. } => vec![Root::JniLocal {
+            object,
+            thread,
+            frame,
+        }],
+        _ => {
             let own = Root::ThreadObject {
                 object,
                 thread,
                 trace,
             };
             vec![own, Root::ThreadBlock { object, thread }]
-        }),
-        Place::StackLocal { thread, depth } => {
-            let root = row(thread).map(|(thread, _)| Root::JavaFrame {
-                object,
-                thread,
-                frame: depth,
-            });
-            root.into_iter().collect()
         }
-        Place::JniLocal { thread, depth } => {
-            let root = row(thread).map(|(thread, _)| Root::JniLocal {
-                object,
-                thread,
-                frame: depth,
-            });
-            root.into_iter().collect()
-        }
-        _ => Vec::new(),
     }
 }
 
@@ -462,6 +463,14 @@ mod tests {
         }
     }
 
+    fn local(thread: i64, depth: u32, method: Option<usize>, location: Option<i64>) -> Reference {
+        Reference::StackLocal(frame(thread, depth, method, location))
+    }
+
+    fn jni(thread: i64, depth: u32, method: Option<usize>, location: Option<i64>) -> Reference {
+        Reference::JniLocal(frame(thread, depth, method, location))
+    }
+
     fn ids(numbers: &[u32]) -> Vec<(ThreadId, TraceId)> {
         numbers
             .iter()
@@ -478,12 +487,8 @@ mod tests {
     fn roots_of_a_thread_carry_its_serial_and_depth() {
         let mut notes = RootNotes::new(None, SYSTEM);
         notes.note(Reference::Thread, 0, object(7));
-        notes.note(
-            Reference::StackLocal(frame(7, 2, Some(1), Some(15))),
-            0,
-            object(8),
-        );
-        notes.note(Reference::JniLocal(frame(7, 0, None, None)), 0, object(9));
+        notes.note(local(7, 2, Some(1), Some(15)), 0, object(8));
+        notes.note(jni(7, 0, None, None), 0, object(9));
         let rows = ids(&[1]);
         let (thread, trace) = rows[0];
         assert_eq!(
@@ -520,12 +525,8 @@ mod tests {
     fn the_agents_own_references_are_no_roots() {
         let mut notes = RootNotes::new(Some(object(3)), SYSTEM);
         notes.note(Reference::Thread, 0, object(3));
-        notes.note(Reference::JniLocal(frame(3, 0, None, None)), 0, object(8));
-        notes.note(
-            Reference::JniLocal(frame(3, 1, Some(4), None)),
-            0,
-            object(9),
-        );
+        notes.note(jni(3, 0, None, None), 0, object(8));
+        notes.note(jni(3, 1, Some(4), None), 0, object(9));
         assert_eq!(notes.records(&ids(&[1]), |_| true, |_| true).len(), 3);
     }
 
@@ -533,11 +534,7 @@ mod tests {
     fn what_fits_no_kind_is_a_global_reference() {
         let mut notes = RootNotes::new(None, SYSTEM);
         // A frame reported before any thread: its thread is unknown.
-        notes.note(
-            Reference::StackLocal(frame(0, 0, Some(1), Some(0))),
-            0,
-            object(4),
-        );
+        notes.note(local(0, 0, Some(1), Some(0)), 0, object(4));
         notes.note(Reference::Other, 0, object(1));
         notes.note(Reference::SystemClass, CLASS, object(2));
         notes.note(Reference::SystemClass, CLASS, object(3));
@@ -613,7 +610,7 @@ mod tests {
 
     #[test]
     fn constants_of_compiled_code_are_no_locals() {
-        let local = |depth| Reference::JniLocal(frame(7, depth, Some(depth as usize + 1), None));
+        let local = |depth| jni(7, depth, Some(depth as usize + 1), None);
         let mut notes = RootNotes::new(None, SYSTEM);
         notes.note(Reference::Thread, 0, object(7));
         // A native method, a Java method with only constants, and one that also has a local.
@@ -643,7 +640,7 @@ mod tests {
     fn a_mounted_virtual_thread_is_a_thread_and_no_global() {
         let mut notes = RootNotes::new(None, SYSTEM);
         notes.note(Reference::Other, 0, object(7));
-        let local = Reference::StackLocal(frame(0, 0, Some(1), Some(2)));
+        let local = local(0, 0, Some(1), Some(2));
         notes.note(local, 0, object(8));
         let records = notes.records(&ids(&[1]), |_| true, |_| true);
         assert!(
@@ -656,18 +653,10 @@ mod tests {
     fn a_thread_without_a_tag_is_the_one_reported_last() {
         let mut notes = RootNotes::new(None, SYSTEM);
         notes.note(Reference::Thread, 0, object(7));
-        notes.note(
-            Reference::StackLocal(frame(0, 1, Some(1), Some(15))),
-            0,
-            object(8),
-        );
+        notes.note(local(0, 1, Some(1), Some(15)), 0, object(8));
         notes.note(Reference::Thread, 0, object(9));
         // Still the first thread, according to its number.
-        notes.note(
-            Reference::StackLocal(frame(0, 2, Some(2), Some(15))),
-            0,
-            object(8),
-        );
+        notes.note(local(0, 2, Some(2), Some(15)), 0, object(8));
         assert_eq!(notes.threads()[0].frames.len(), 2);
         assert!(notes.threads()[1].frames.is_empty());
     }
@@ -675,16 +664,8 @@ mod tests {
     #[test]
     fn a_location_replaces_none() {
         let mut notes = RootNotes::new(None, SYSTEM);
-        notes.note(
-            Reference::JniLocal(frame(1, 0, Some(5), None)),
-            0,
-            object(2),
-        );
-        notes.note(
-            Reference::StackLocal(frame(1, 0, Some(5), Some(9))),
-            0,
-            object(2),
-        );
+        notes.note(jni(1, 0, Some(5), None), 0, object(2));
+        notes.note(local(1, 0, Some(5), Some(9)), 0, object(2));
         assert_eq!(
             notes.threads()[0].frames[&0],
             (MethodId::for_test(5), Some(9))

@@ -69,7 +69,7 @@ pub(super) enum Side {
 }
 
 /// How a child ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct End {
     /// The predicate of a sentence that begins with "the child".
     pub(super) how: String,
@@ -186,9 +186,8 @@ impl Child {
                 "has not ended, although it was killed {} s ago: its disk may hang",
                 END_LIMIT.as_secs()
             ),
-            crashed: false,
             hung: true,
-            lacked_page: false,
+            ..End::default()
         }
     }
 
@@ -215,11 +214,7 @@ impl Child {
 
     /// Whether the child is stopped (SIGSTOP), so that it makes no progress until it is continued.
     pub(super) fn is_stopped(&self) -> bool {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid));
-        stat.is_ok_and(|stat| {
-            stat.rsplit_once(") ")
-                .is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
-        })
+        is_in_state(&format!("/proc/{}/stat", self.pid), &['T', 't'])
     }
 
     /// Kills the child.
@@ -269,9 +264,7 @@ impl Ending {
 fn describe(answer: libc::pid_t, status: i32, has_huge_pages: bool) -> End {
     let plain = |how: String| End {
         how,
-        crashed: false,
-        hung: false,
-        lacked_page: false,
+        ..End::default()
     };
     if answer < 0 {
         // The application makes the kernel discard the status of its children.
@@ -462,12 +455,15 @@ pub(super) fn thread_id() -> libc::pid_t {
 
 /// Whether a thread of this process is asleep until something wakes it.
 pub(super) fn is_asleep(thread: libc::pid_t) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat"));
+    is_in_state(&format!("/proc/self/task/{thread}/stat"), &['S'])
+}
+
+/// Whether this file says that its process or thread is in one of these states.
+fn is_in_state(stat: &str, states: &[char]) -> bool {
+    let stat = std::fs::read_to_string(stat).unwrap_or_default();
     // The name may contain anything, but the last parenthesis ends it; the state follows.
-    stat.is_ok_and(|stat| {
-        stat.rsplit_once(") ")
-            .is_some_and(|(_, rest)| rest.starts_with('S'))
-    })
+    let state = stat.rsplit_once(") ").map(|(_, state)| state);
+    state.is_some_and(|state| state.starts_with(states))
 }
 
 /// Whether a sleeping thread of this process waits for a lock and not for an event; `true` if that
