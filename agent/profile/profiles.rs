@@ -5,7 +5,7 @@ use super::stacks::StackTraces;
 use super::{Allocations, CpuSamples, CpuTimes, Monitors};
 use crate::message::say;
 use jvm::capability::{
-    GENERATE_ALL_CLASS_HOOK_EVENTS, GENERATE_COMPILED_METHOD_LOAD_EVENTS,
+    Capability, GENERATE_ALL_CLASS_HOOK_EVENTS, GENERATE_COMPILED_METHOD_LOAD_EVENTS,
     GENERATE_GARBAGE_COLLECTION_EVENTS, GENERATE_MONITOR_EVENTS,
     GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, GET_BYTECODES, GET_CURRENT_CONTENDED_MONITOR,
     GET_LINE_NUMBERS, GET_MONITOR_INFO, GET_OWNED_MONITOR_INFO, GET_SOURCE_FILE_NAME,
@@ -192,10 +192,7 @@ impl Profiles {
             GENERATE_GARBAGE_COLLECTION_EVENTS,
             GET_BYTECODES,
         ];
-        if let Some(missing) = env.take_capabilities(&wanted)?.first() {
-            say(&format!("this JVM does not offer {}", missing.name));
-            return Err(JvmtiError::NOT_AVAILABLE);
-        }
+        require(env, &wanted)?;
         Ok(Some(Injection::new(
             allocations,
             calls,
@@ -242,13 +239,7 @@ fn allocations(
     };
     let traces = Arc::clone(traces);
     // If collections are not counted, facts about bytecode might be trusted for too long.
-    if let Some(missing) = env
-        .take_capabilities(&[GENERATE_GARBAGE_COLLECTION_EVENTS])?
-        .first()
-    {
-        say(&format!("this JVM does not offer {}", missing.name));
-        return Err(JvmtiError::NOT_AVAILABLE);
-    }
+    require(env, &[GENERATE_GARBAGE_COLLECTION_EVENTS])?;
     if sampling.interval_bytes == 0 {
         let rest = Sampling {
             interval_bytes: UNSHOWN_INTERVAL_BYTES,
@@ -303,6 +294,15 @@ fn monitors(
         return Ok(None);
     }
     Ok(Some(Monitors::new(Arc::clone(traces))))
+}
+
+/// Takes capabilities that a profile cannot do without.
+fn require(env: &Env, wanted: &[Capability]) -> Result<(), JvmtiError> {
+    let Some(missing) = env.take_capabilities(wanted)?.first().copied() else {
+        return Ok(());
+    };
+    say(&format!("this JVM does not offer {}", missing.name));
+    Err(JvmtiError::NOT_AVAILABLE)
 }
 
 fn start_allocations(allocations: &Allocations, env: &Env) {

@@ -141,7 +141,7 @@ impl Figures {
             parts.push(format!("{}, {}", counts.summary(), cpu.manner()));
         }
         if let Some(calls) = &self.calls {
-            let count: u64 = calls.iter().map(|row| row.calls).sum();
+            let count: u64 = calls.iter().map(|row| row.cost.calls).sum();
             parts.push(format!(
                 "{} of methods timed",
                 counted(count, "call", "calls")

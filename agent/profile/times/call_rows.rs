@@ -69,8 +69,8 @@ impl<'a> NamedCall<'a> {
         Cost {
             trace: self.row.trace,
             top: self.callee.as_ref().map(Names::method),
-            count: self.row.calls,
-            own: self.row.own_nanos,
+            count: self.row.cost.calls,
+            own: self.row.cost.own_nanos,
         }
     }
 
@@ -79,8 +79,8 @@ impl<'a> NamedCall<'a> {
         Call {
             callee: self.callee.as_ref().map(Names::old),
             caller: self.caller.as_ref().map(Names::old),
-            count: self.row.calls,
-            nanos: self.row.total_nanos,
+            count: self.row.cost.calls,
+            nanos: self.row.cost.total_nanos,
         }
     }
 }

@@ -18,12 +18,8 @@ use tables::{FrameId, ThreadId, Trace, TraceId};
 pub(crate) struct CallRow {
     /// The stack, a row of the session's tables.
     pub(crate) trace: TraceId,
-    /// Number of calls of its top method.
-    pub(crate) calls: u64,
-    /// Time in that method itself.
-    pub(crate) own_nanos: u64,
-    /// Time in that method and its callees.
-    pub(crate) total_nanos: u64,
+    /// The calls of its top method.
+    pub(crate) cost: CostNow,
 }
 
 /// The times of all threads.
@@ -161,15 +157,9 @@ impl CpuTimes {
             self.sum(thread, thread.now_nanos(self.clock), &mut now);
         }
         let mut told = self.told.lock();
-        let none = CostNow::default();
-        let rows = now.iter().map(|(&trace, &cost)| {
-            let since = cost.since(told.get(&trace).copied().unwrap_or(none));
-            CallRow {
-                trace,
-                calls: since.calls,
-                own_nanos: since.own_nanos,
-                total_nanos: since.total_nanos,
-            }
+        let rows = now.iter().map(|(&trace, cost)| CallRow {
+            trace,
+            cost: cost.since(told.get(&trace).copied().unwrap_or_default()),
         });
         let rows = rows.collect();
         std::mem::swap(&mut *told, &mut now);
@@ -180,13 +170,8 @@ impl CpuTimes {
     pub(crate) fn give_back(&self, rows: &[CallRow]) {
         let mut told = self.told.lock();
         for row in rows {
-            let not_told = CostNow {
-                calls: row.calls,
-                own_nanos: row.own_nanos,
-                total_nanos: row.total_nanos,
-            };
             if let Some(before) = told.get_mut(&row.trace) {
-                *before = before.since(not_told);
+                *before = before.since(row.cost);
             }
         }
     }
