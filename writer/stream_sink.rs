@@ -39,7 +39,9 @@ pub trait Way: fmt::Debug + Send + Sync {
 
     /// The path beside which HotSpot's own dumper may write its file; `None` for the system's
     /// folder for temporary files.
-    fn spool_path(&self) -> Option<PathBuf>;
+    fn spool_path(&self) -> Option<PathBuf> {
+        None
+    }
 }
 
 /// A stream that was opened for one dump.
@@ -398,10 +400,6 @@ mod tests {
 
         fn name(&self) -> PathBuf {
             "reader".into()
-        }
-
-        fn spool_path(&self) -> Option<PathBuf> {
-            None
         }
     }
 

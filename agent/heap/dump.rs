@@ -6,7 +6,7 @@ use super::facts::allocation_traces::Profiled;
 use super::fork::{Attempt, Child, Ending};
 use super::object_sizes;
 use super::outcome::{sent_what, Outcome};
-use super::request::{millis_since_epoch, Request, Way};
+use super::request::{Request, Way};
 use super::stop_bound::StopBound;
 use super::text_dump;
 use super::tried::{Tried, OOP_MAP};
@@ -19,7 +19,7 @@ use format::{answer, ObjectSizes};
 use jvm::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJECTS};
 use jvm::env::{Env, Vm};
 use jvm::jni::Jni;
-use jvm::os::host::utc_offset_seconds;
+use jvm::os::host::{unix_millis, utc_offset_seconds};
 use options::{Format, StopTheWorld};
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
@@ -285,7 +285,7 @@ pub(super) fn by_fork<T>(
                 env: &env,
                 jni,
                 order,
-                millis_since_epoch: millis_since_epoch(),
+                millis_since_epoch: unix_millis(),
                 tried,
                 copies_all,
                 sizes: object_sizes::measure(&env, jni),
@@ -354,7 +354,7 @@ fn create_file(
     text_dump::create(
         request.outlet,
         sizes().unwrap_or_default(),
-        utc_offset_seconds(millis_since_epoch() / 1000),
+        utc_offset_seconds(unix_millis() / 1000),
     )
 }
 

@@ -4,7 +4,6 @@ use super::facts::allocation_traces::Profiled;
 use crate::order::Order;
 use jvm::env::Vm;
 use options::StopTheWorld;
-use std::time::{SystemTime, UNIX_EPOCH};
 use writer::Outlet;
 
 /// What to dump, and where to.
@@ -37,9 +36,4 @@ impl Way {
             _ => &[Way::Fork, Way::HotSpot],
         }
     }
-}
-
-pub(super) fn millis_since_epoch() -> u64 {
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
-    u64::try_from(since_epoch.unwrap_or_default().as_millis()).unwrap_or(0)
 }

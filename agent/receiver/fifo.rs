@@ -107,10 +107,6 @@ impl Way for Fifo {
     fn name(&self) -> PathBuf {
         self.0.clone()
     }
-
-    fn spool_path(&self) -> Option<PathBuf> {
-        None
-    }
 }
 
 /// A reader that sends nothing, and that can be sent nothing but the end.

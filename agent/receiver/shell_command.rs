@@ -46,10 +46,6 @@ impl Way for ShellCommand {
     fn name(&self) -> PathBuf {
         format!("exec={}", self.text).into()
     }
-
-    fn spool_path(&self) -> Option<PathBuf> {
-        None
-    }
 }
 
 /// A command that runs.

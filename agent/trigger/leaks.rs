@@ -3,12 +3,12 @@
 //! There is no analysis in the agent. The command is a process of its own, with limits of time,
 //! bytes and memory.
 
-use super::sampler::now_ms;
 use super::written_files::LinesFile;
 use crate::order::Order;
 use crate::receiver::patience;
 use headroom::{group_dies_as_one, MemoryLeft};
 use jvm::os::command::{Command, End};
+use jvm::os::host::unix_millis;
 use jvm::os::own_library::own_library;
 use jvm::os::owner;
 use options::file_name::stamp;
@@ -98,7 +98,7 @@ impl Asked {
 
     /// The answer as it is added to the file.
     fn text(&self, told: &str) -> String {
-        let time_ms = now_ms();
+        let time_ms = unix_millis();
         if self.is_json() {
             let taken = Taken {
                 time_ms,
@@ -146,10 +146,6 @@ impl Way for Asked {
 
     fn name(&self) -> PathBuf {
         self.file.path.clone()
-    }
-
-    fn spool_path(&self) -> Option<PathBuf> {
-        None
     }
 }
 

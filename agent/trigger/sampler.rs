@@ -10,10 +10,10 @@ use crate::message::say;
 use crate::order::Order;
 use jvm::env::Vm;
 use jvm::jni::Jni;
+use jvm::os::host::unix_millis;
 use options::file_name::FileName;
 use options::{Does, Options};
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 use trigger::{Sample, Taken};
 
 /// Takes samples and writes them.
@@ -75,7 +75,7 @@ impl<'o> Sampler<'o> {
         let written = taken.and_then(|counts| {
             self.taken += 1;
             let taken = Taken {
-                time_ms: now_ms(),
+                time_ms: unix_millis(),
                 process: std::process::id(),
                 number: self.taken,
                 cause: cause.to_owned(),
@@ -107,12 +107,6 @@ impl Files {
             None => Ok(()),
         }
     }
-}
-
-/// Milliseconds since 1970.
-pub(super) fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    u64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(0)
 }
 
 #[cfg(test)]

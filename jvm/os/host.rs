@@ -1,4 +1,12 @@
-//! The local time, and the memory of this host and of the C library.
+//! The time, and the memory of this host and of the C library.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Milliseconds since 1970-01-01 UTC.
+pub fn unix_millis() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    u64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(0)
+}
 
 /// Seconds by which local time was ahead of UTC at a moment, negative west of Greenwich
 /// (`localtime_r`, which uses `TZ` or `/etc/localtime`); 0 if the C library cannot convert the

@@ -1,4 +1,4 @@
-//! The threads of this process, as the kernel knows them.
+//! The threads of this process, as the kernel knows them, and what they and others do.
 
 use std::fs;
 
@@ -35,6 +35,49 @@ pub fn this_thread() -> libc::pid_t {
     // 2.30.
     let thread = unsafe { libc::syscall(libc::SYS_gettid) };
     libc::pid_t::try_from(thread).unwrap_or(0)
+}
+
+/// Whether a thread of this process is asleep until something wakes it.
+pub fn is_asleep(thread: libc::pid_t) -> bool {
+    is_in_state(&format!("/proc/self/task/{thread}/stat"), &['S'])
+}
+
+/// Whether a process is stopped (SIGSTOP).
+pub fn is_stopped(process: libc::pid_t) -> bool {
+    is_in_state(&format!("/proc/{process}/stat"), &['T', 't'])
+}
+
+/// Whether this file says that its process or thread is in one of these states.
+fn is_in_state(stat: &str, states: &[char]) -> bool {
+    let stat = fs::read_to_string(stat).unwrap_or_default();
+    // The name may contain anything, but the last parenthesis ends it; the state follows.
+    let state = stat.rsplit_once(") ").map(|(_, state)| state);
+    state.is_some_and(|state| state.starts_with(states))
+}
+
+/// Whether a sleeping thread of this process waits for a lock and not for an event; `true` if that
+/// cannot be determined.
+///
+/// The C library waits for locks with FUTEX_WAIT, and for condition variables with
+/// FUTEX_WAIT_BITSET.
+pub fn waits_for_lock(thread: libc::pid_t) -> bool {
+    /// The bits of a futex operation that hold its command.
+    const COMMAND: u64 = 0x7F;
+    let Ok(call) = fs::read_to_string(format!("/proc/self/task/{thread}/syscall")) else {
+        return true;
+    };
+    let mut words = call.split_whitespace();
+    let number = words.next().and_then(|word| word.parse::<i64>().ok());
+    let operation = words
+        .nth(1)
+        .and_then(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok());
+    match (number, operation) {
+        (Some(libc::SYS_futex), Some(operation)) => {
+            i32::try_from(operation & COMMAND) == Ok(libc::FUTEX_WAIT)
+        }
+        (Some(_), _) => false,
+        (None, _) => true,
+    }
 }
 
 #[cfg(test)]

@@ -231,11 +231,7 @@ impl<'f> Catalogue<'f> {
             let Some(class) = self.handles.get(id.index()) else {
                 continue;
             };
-            let signature = self
-                .env
-                .class_signature(class)
-                .when("the name of a class")?;
-            let (row, ids) = self.row(class, &signature, tables, objects)?;
+            let (row, ids) = self.named_row(class, tables, objects)?;
             tables.classes.replace(id, row);
             if let Some(place) = self.field_ids.get_mut(id.index()) {
                 *place = ids;
@@ -251,11 +247,7 @@ impl<'f> Catalogue<'f> {
         tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<ClassId, DumpError> {
-        let signature = self
-            .env
-            .class_signature(&class)
-            .when("the name of a class")?;
-        let (row, ids) = self.row(&class, &signature, tables, objects)?;
+        let (row, ids) = self.named_row(&class, tables, objects)?;
         let id = tables.classes.add(row);
         self.field_ids.push(ids);
         self.handles.push(class);
@@ -286,11 +278,22 @@ impl<'f> Catalogue<'f> {
         class: &Object<'_>,
         objects: &mut ObjectTable,
     ) -> Result<ObjectIndex, DumpError> {
-        let tag = self.env.tag(class).when("the tag of a class")?;
-        match ObjectIndex::from_tag(tag) {
-            Some(mirror) => Ok(mirror),
-            None => tag_new(self.env, objects, class),
-        }
+        tagged(self.env, objects, class, "the tag of a class")
+    }
+
+    fn named_row(
+        &self,
+        class: &Object<'_>,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<(ClassRow, Vec<FieldId>), DumpError> {
+        let signature = self.env.class_signature(class);
+        self.row(
+            class,
+            &signature.when("the name of a class")?,
+            tables,
+            objects,
+        )
     }
 
     /// The class's row as the JVM reports it now. `fields` is `None`, so that the class is read
@@ -411,6 +414,18 @@ impl<'f> Catalogue<'f> {
 
 /// A class's own fields, and their ids in the same order.
 type OwnFields = (Vec<Field>, Vec<FieldId>);
+
+/// The row of an object. Gives it one, and the row's tag, if it has no tag; `what` is the purpose
+/// of the question for its tag.
+pub(in crate::heap) fn tagged(
+    env: &Env,
+    objects: &mut ObjectTable,
+    object: &Object<'_>,
+    what: &'static str,
+) -> Result<ObjectIndex, DumpError> {
+    let known = ObjectIndex::from_tag(env.tag(object).when(what)?);
+    known.map_or_else(|| tag_new(env, objects, object), Ok)
+}
 
 /// Gives an untagged object a row and the row's tag.
 pub(in crate::heap) fn tag_new(

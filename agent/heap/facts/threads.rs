@@ -1,6 +1,6 @@
 //! Threads: turns captured stacks and the walk's notes into rows of threads and traces.
 
-use super::catalogue::{tag_new, Catalogue};
+use super::catalogue::{tagged, Catalogue};
 use super::methods::Methods;
 use super::roots::ThreadNote;
 use super::stack_room::StackRoom;
@@ -73,7 +73,7 @@ impl<'f> CapturedStacks<'f> {
     ) -> Result<Self, DumpError> {
         let threads = env.live_threads(jni).when("the list of threads")?;
         for thread in &threads {
-            tag_thread(env, thread, objects)?;
+            tagged(env, objects, thread, "the tag of a thread")?;
         }
         let (stacks, pause) = capture(env, threads)?;
         let frames = stacks.iter().map(|captured| captured.frames.len()).sum();
@@ -215,17 +215,4 @@ fn capture<'f>(
         }
     }
     Ok((stacks, pause))
-}
-
-/// The index of a thread object. Tags it if it has no tag.
-pub(in crate::heap) fn tag_thread(
-    env: &Env,
-    thread: &Object<'_>,
-    objects: &mut ObjectTable,
-) -> Result<ObjectIndex, DumpError> {
-    let known = env.tag(thread).when("the tag of a thread")?;
-    if let Some(index) = ObjectIndex::from_tag(known) {
-        return Ok(index);
-    }
-    tag_new(env, objects, thread)
 }

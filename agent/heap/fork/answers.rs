@@ -4,7 +4,7 @@
 use super::attempt::Attempt;
 use super::childs_end::{silence, Stage};
 use super::message::{send_ids, FramesMessage, FromChild, ThreadIds, ThreadNoteMessage, Written};
-use super::process::{self, Child};
+use super::process::Child;
 use super::product::Product;
 use crate::copied::{self, Step};
 use crate::ending;
@@ -20,10 +20,11 @@ use crate::message::say_if;
 use format::{ClassUnits, JvmFacts, MemoryArea};
 use headroom::MemoryLeft;
 use jvm::method::MethodId;
-use jvm::os::careful_reads;
+use jvm::os::{careful_reads, room};
 use jvm::stack::StackFrame;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use tables::{ClassId, ObjectIndex, ObjectTable, StringId, Tables};
@@ -322,7 +323,7 @@ fn wait_for_word(
     heard: Instant,
     limit: Duration,
 ) -> Result<(), String> {
-    while !process::is_readable(socket, LOOK) {
+    while !room::is_readable(socket.as_fd(), LOOK) {
         let silent = heard.elapsed();
         if silent >= limit {
             return Err(format!(

@@ -3,14 +3,16 @@
 
 use super::child::{HeapCopy, Task};
 use super::message::{receive_ids, FromChild, Roots, ThreadIds, ThreadNoteMessage};
-use super::process::{is_readable, Watchdog};
+use super::process::Watchdog;
 use crate::heap::facts::roots::RootNotes;
 use crate::order::Place;
 use format::MemoryArea;
 use hotspot::Readable;
+use jvm::os::room::is_readable;
 use snapshot::memory::Memory;
 use snapshot::{Failure, Snapshot};
 use std::collections::HashSet;
+use std::os::fd::AsFd;
 use std::time::Duration;
 use tables::{ObjectId, ObjectIndex};
 use writer::emit::LiveThread;
@@ -93,7 +95,7 @@ impl Task<'_, '_> {
         self.tell(&message)?;
         // The parent gives the head to who reads the dump, and gives up by itself who takes too
         // long.
-        while self.order.place.has_reader() && !is_readable(&self.socket, HEAD_LOOK) {
+        while self.order.place.has_reader() && !is_readable(self.socket.as_fd(), HEAD_LOOK) {
             watchdog.feed();
         }
         let ids: ThreadIds = receive_ids(&mut self.socket).map_err(|_| Failure::NoAnswer)?;

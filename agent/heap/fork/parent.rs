@@ -18,9 +18,9 @@ use crate::copied;
 use crate::heap::cause;
 use crate::heap::error::{Again, DumpError, For};
 use crate::heap::facts::allocation_traces::{AllocationTraces, Profiled};
-use crate::heap::facts::catalogue::Catalogue;
+use crate::heap::facts::catalogue::{tagged, Catalogue};
 use crate::heap::facts::plain_facts::{field_offset, mirror_fields};
-use crate::heap::facts::threads::{tag_thread, CapturedStacks};
+use crate::heap::facts::threads::CapturedStacks;
 use crate::heap::outcome::Outcome;
 use crate::heap::stop_bound::StopBound;
 use crate::heap::tried::OOP_MAP;
@@ -286,7 +286,7 @@ impl<'f> Attempt<'f> {
             return Err(DumpError::LittleMemory { left_bytes });
         }
         self.make_huge_pages(&current);
-        let own_thread = tag_thread(self.env, &current, objects)?;
+        let own_thread = tagged(self.env, objects, &current, "the tag of a thread")?;
         Ok((current, own_thread))
     }
 

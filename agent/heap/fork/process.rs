@@ -8,12 +8,12 @@ use headroom::group_dies_as_one;
 use jvm::os::fork_handlers::ForkBy;
 use jvm::os::huge_pages;
 use jvm::os::seccomp::is_filtered;
+use jvm::os::threads;
 use std::fs::File;
 use std::io::{self, Write};
 use std::mem::zeroed;
 use std::ops::RangeInclusive;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::net::UnixStream;
 use std::ptr::null_mut;
 use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError};
 use std::thread::sleep;
@@ -214,7 +214,7 @@ impl Child {
 
     /// Whether the child is stopped (SIGSTOP), so that it makes no progress until it is continued.
     pub(super) fn is_stopped(&self) -> bool {
-        is_in_state(&format!("/proc/{}/stat", self.pid), &['T', 't'])
+        threads::is_stopped(self.pid)
     }
 
     /// Kills the child.
@@ -433,68 +433,11 @@ impl Watchdog {
     }
 }
 
-/// Waits up to `limit` until a socket has data or its peer has closed it. False if neither did.
-pub(super) fn is_readable(socket: &UnixStream, limit: Duration) -> bool {
-    let mut wanted = libc::pollfd {
-        fd: socket.as_raw_fd(),
-        events: libc::POLLIN,
-        revents: 0,
-    };
-    let limit_ms = i32::try_from(limit.as_millis()).unwrap_or(i32::MAX);
-    // SAFETY: one descriptor record, which outlives the call.
-    unsafe { libc::poll(&mut wanted, 1, limit_ms) > 0 }
-}
-
-/// The kernel's id of this thread.
-pub(super) fn thread_id() -> libc::pid_t {
-    // SAFETY: a system call without arguments. The C library has a function for it only since glibc
-    // 2.30.
-    let thread = unsafe { libc::syscall(libc::SYS_gettid) };
-    libc::pid_t::try_from(thread).unwrap_or(0)
-}
-
-/// Whether a thread of this process is asleep until something wakes it.
-pub(super) fn is_asleep(thread: libc::pid_t) -> bool {
-    is_in_state(&format!("/proc/self/task/{thread}/stat"), &['S'])
-}
-
-/// Whether this file says that its process or thread is in one of these states.
-fn is_in_state(stat: &str, states: &[char]) -> bool {
-    let stat = std::fs::read_to_string(stat).unwrap_or_default();
-    // The name may contain anything, but the last parenthesis ends it; the state follows.
-    let state = stat.rsplit_once(") ").map(|(_, state)| state);
-    state.is_some_and(|state| state.starts_with(states))
-}
-
-/// Whether a sleeping thread of this process waits for a lock and not for an event; `true` if that
-/// cannot be determined.
-///
-/// The C library waits for locks with FUTEX_WAIT, and for condition variables with
-/// FUTEX_WAIT_BITSET.
-pub(super) fn waits_for_lock(thread: libc::pid_t) -> bool {
-    /// The bits of a futex operation that hold its command.
-    const COMMAND: u64 = 0x7F;
-    let Ok(call) = std::fs::read_to_string(format!("/proc/self/task/{thread}/syscall")) else {
-        return true;
-    };
-    let mut words = call.split_whitespace();
-    let number = words.next().and_then(|word| word.parse::<i64>().ok());
-    let operation = words
-        .nth(1)
-        .and_then(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok());
-    match (number, operation) {
-        (Some(libc::SYS_futex), Some(operation)) => {
-            i32::try_from(operation & COMMAND) == Ok(libc::FUTEX_WAIT)
-        }
-        (Some(_), _) => false,
-        (None, _) => true,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io::Read;
+    use std::os::unix::net::UnixStream;
 
     #[test]
     fn ends_are_told() {

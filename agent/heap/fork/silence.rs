@@ -5,7 +5,7 @@
 //! the walk waits for ever.
 
 use super::own_thread::start_own;
-use super::process;
+use jvm::os::threads;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -49,17 +49,17 @@ impl Silence {
         end: fn(usize, bool) -> !,
     ) -> io::Result<()> {
         let silence = Arc::clone(self);
-        let caller = process::thread_id();
+        let caller = threads::this_thread();
         let work = move || {
             let (mut heard, mut looks) = (0, 0);
             loop {
                 thread::sleep(LOOK);
                 let callbacks = silence.lock();
-                let is_silent = *callbacks == heard && process::is_asleep(caller);
+                let is_silent = *callbacks == heard && threads::is_asleep(caller);
                 looks = if is_silent { looks + 1 } else { 0 };
                 heard = *callbacks;
                 if looks >= LOOKS {
-                    end(value, process::waits_for_lock(caller));
+                    end(value, threads::waits_for_lock(caller));
                 }
             }
         };
@@ -81,7 +81,7 @@ mod tests {
     unsafe impl Sync for Lock {}
 
     fn wait_until_asleep(thread: libc::pid_t) {
-        while !process::is_asleep(thread) {
+        while !threads::is_asleep(thread) {
             thread::yield_now();
         }
     }
@@ -96,7 +96,7 @@ mod tests {
         thread::scope(|scope| {
             let tell = told.clone();
             scope.spawn(move || {
-                tell.send(process::thread_id()).expect("heard");
+                tell.send(threads::this_thread()).expect("heard");
                 // SAFETY: as above.
                 unsafe {
                     libc::pthread_mutex_lock(lock.0.get());
@@ -105,20 +105,20 @@ mod tests {
             });
             let waiting = id.recv().expect("a thread");
             wait_until_asleep(waiting);
-            assert!(process::waits_for_lock(waiting));
+            assert!(threads::waits_for_lock(waiting));
             // SAFETY: as above.
             unsafe { libc::pthread_mutex_unlock(lock.0.get()) };
 
             let (wake, sleep) = event;
             scope.spawn(move || {
-                told.send(process::thread_id()).expect("heard");
+                told.send(threads::this_thread()).expect("heard");
                 sleep.recv()
             });
             let waiting = id.recv().expect("a thread");
             wait_until_asleep(waiting);
-            assert!(!process::waits_for_lock(waiting));
+            assert!(!threads::waits_for_lock(waiting));
             wake.send(()).expect("heard");
         });
-        assert!(!process::is_asleep(process::thread_id()));
+        assert!(!threads::is_asleep(threads::this_thread()));
     }
 }

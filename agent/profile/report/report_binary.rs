@@ -7,8 +7,8 @@ use super::figures::{Figures, Part};
 use crate::order::Order;
 use crate::profile::cpu::cpu_counts::cpu_samples_record;
 use crate::profile::Profiles;
+use jvm::os::host::unix_millis;
 use std::collections::BTreeSet;
-use std::time::{SystemTime, UNIX_EPOCH};
 use tables::profile::Sites;
 use tables::{ClassId, ObjectId, ObjectTable, ThreadId, TraceId};
 use writer::profile_record::{AllocSites, ControlSettings, EndThread, HeapSummary};
@@ -26,13 +26,11 @@ pub(crate) fn write(
     // This file contains no objects, so a class's number also serves as its object's id.
     let class_object = |class: ClassId| ObjectId::new(u64::from(class.get()));
     let threads = threads(profiles, asked.options.hides_names());
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let millis = u64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(0);
     emit::head(
         profiles.traces.tables(),
         &ObjectTable::new(),
         class_object,
-        millis,
+        unix_millis(),
         &mut |bytes| file.head(bytes),
     )?;
     let mut out = Vec::new();

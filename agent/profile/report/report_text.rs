@@ -8,10 +8,9 @@ use crate::profile::threads::KnownThread;
 use crate::profile::times::call_rows::NamedCall;
 use crate::profile::Profiles;
 use format::ClassName;
-use jvm::os::host::utc_offset_seconds;
+use jvm::os::host::{unix_millis, utc_offset_seconds};
 use options::Cpu;
 use std::io::{Result, Write};
-use std::time::{SystemTime, UNIX_EPOCH};
 use tables::profile::{Costs, Method, Sites};
 use tables::{Tables, ThreadId, TraceId};
 use text::{
@@ -183,8 +182,7 @@ fn write_trace(
 
 /// The current local time, for the report's head.
 fn now() -> Moment {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let seconds = now.unwrap_or_default().as_secs();
+    let seconds = unix_millis() / 1000;
     Moment {
         seconds_since_epoch: i64::try_from(seconds).unwrap_or(0),
         utc_offset_seconds: utc_offset_seconds(seconds),
