@@ -182,7 +182,6 @@ impl<'f> Facts<'f> {
             options,
             (env, jni),
             &mut catalogue,
-            &self.tables,
             &mut self.objects,
         )?;
         for class in (0..catalogue.len()).filter_map(ClassId::from_index) {

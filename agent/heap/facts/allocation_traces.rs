@@ -41,7 +41,7 @@ struct Translator<'d, 'f> {
     traces: &'d StackTraces,
     methods: Methods<'f>,
     catalogue: &'d mut Catalogue<'f>,
-    tables: &'d Tables,
+    tables: &'f Tables,
     objects: &'d mut ObjectTable,
     known: HashMap<TraceId, TraceId>,
     /// The dump's classes by signature, the first of several with the same one. Filled at the first
@@ -59,7 +59,6 @@ impl AllocationTraces {
         options: &Options,
         (env, jni): (&'f Env, &'f Jni<'f>),
         catalogue: &mut Catalogue<'f>,
-        tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<(Self, Option<LiveTraces<'a>>), DumpError> {
         // All profiles use stacks of the same session.
@@ -70,8 +69,8 @@ impl AllocationTraces {
         let mut translator = Translator {
             traces,
             methods: Methods::new(env, jni, options.line_numbers),
+            tables: catalogue.tables(),
             catalogue,
-            tables,
             objects,
             known: HashMap::new(),
             by_signature: None,
@@ -118,9 +117,7 @@ impl Translator<'_, '_> {
     /// class may be unloaded, or replaced.
     fn frame(&mut self, frame: &NamedFrame) -> Result<FrameId, DumpError> {
         let class = match frame.id {
-            Some(id) => self
-                .methods
-                .class(id, self.catalogue, self.tables, self.objects)?,
+            Some(id) => self.methods.class(id, self.catalogue, self.objects)?,
             None => None,
         };
         let strings = &self.tables.strings;

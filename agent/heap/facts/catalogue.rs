@@ -26,6 +26,7 @@ use tables::{ClassId, ClassRow, Field, LoaderId, ObjectIndex, ObjectTable, Table
 pub(in crate::heap) struct Catalogue<'f> {
     env: &'f Env,
     jni: &'f Jni<'f>,
+    tables: &'f Tables,
     handles: Vec<Object<'f>>,
     mirrors: Vec<ObjectIndex>,
     /// By class, in the order of `ClassRow::fields`.
@@ -45,7 +46,7 @@ impl<'f> Catalogue<'f> {
     pub(in crate::heap) fn take(
         env: &'f Env,
         jni: &'f Jni<'f>,
-        tables: &Tables,
+        tables: &'f Tables,
         objects: &mut ObjectTable,
     ) -> Result<Self, DumpError> {
         let handles = env.loaded_classes(jni).when("the list of loaded classes")?;
@@ -68,6 +69,7 @@ impl<'f> Catalogue<'f> {
         let mut catalogue = Self {
             env,
             jni,
+            tables,
             handles,
             mirrors,
             field_ids: Vec::with_capacity(first_look),
@@ -79,12 +81,17 @@ impl<'f> Catalogue<'f> {
         };
         let mut field_ids = Vec::with_capacity(first_look);
         for (class, signature) in catalogue.handles.iter().zip(&signatures) {
-            let (row, ids) = catalogue.row(class, signature, tables, objects)?;
+            let (row, ids) = catalogue.row(class, signature, objects)?;
             tables.classes.add(row);
             field_ids.push(ids);
         }
         catalogue.field_ids = field_ids;
         Ok(catalogue)
+    }
+
+    /// The tables that it fills.
+    pub(in crate::heap) fn tables(&self) -> &'f Tables {
+        self.tables
     }
 
     /// The number of classes.
@@ -145,7 +152,6 @@ impl<'f> Catalogue<'f> {
     pub(in crate::heap) fn admit(
         &mut self,
         class: Object<'f>,
-        tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<ClassId, DumpError> {
         // Superclasses come first; each class is tried again when its superclass is done.
@@ -160,27 +166,23 @@ impl<'f> Catalogue<'f> {
             }
             match self.unknown_super(&class, objects)? {
                 Some(unknown) => unfinished.extend([class, unknown]),
-                None => last = self.admit_one(class, mirror, tables, objects)?,
+                None => last = self.admit_one(class, mirror, objects)?,
             }
         }
         Ok(last)
     }
 
     /// Adds the classes loaded since the first pass, and reads the fields of those linked since.
-    pub(in crate::heap) fn catch_up(
-        &mut self,
-        tables: &Tables,
-        objects: &mut ObjectTable,
-    ) -> Result<(), DumpError> {
+    pub(in crate::heap) fn catch_up(&mut self, objects: &mut ObjectTable) -> Result<(), DumpError> {
         let loaded = self.env.loaded_classes(self.jni);
         for class in loaded.when("the list of loaded classes")? {
             if self.env.tag(&class).when("the tag of a class")? == 0 {
-                self.admit(class, tables, objects)?;
+                self.admit(class, objects)?;
             } else {
                 self.jni.forget(class);
             }
         }
-        self.ask_again(tables, objects)
+        self.ask_again(objects)
     }
 
     /// Links those of `classes` that are not linked, so that their fields can be read.
@@ -190,10 +192,9 @@ impl<'f> Catalogue<'f> {
     pub(in crate::heap) fn link(
         &self,
         classes: impl Iterator<Item = ClassId>,
-        tables: &Tables,
     ) -> Result<(), DumpError> {
         let is_unlinked_bootstrap = |class| {
-            tables
+            self.tables
                 .classes
                 .get(class)
                 .is_some_and(|row| row.fields.is_none() && row.loader.is_none())
@@ -214,9 +215,9 @@ impl<'f> Catalogue<'f> {
     }
 
     /// Reads the fields of classes that were not linked at the first pass.
-    fn ask_again(&mut self, tables: &Tables, objects: &mut ObjectTable) -> Result<(), DumpError> {
+    fn ask_again(&mut self, objects: &mut ObjectTable) -> Result<(), DumpError> {
         let mut unprepared = Vec::new();
-        tables.classes.for_each(|id, row| {
+        self.tables.classes.for_each(|id, row| {
             if row.fields.is_none() {
                 unprepared.push(id);
             }
@@ -226,13 +227,13 @@ impl<'f> Catalogue<'f> {
                 continue;
             };
             if let Some(unknown) = self.unknown_super(class, objects)? {
-                self.admit(unknown, tables, objects)?;
+                self.admit(unknown, objects)?;
             }
             let Some(class) = self.handles.get(id.index()) else {
                 continue;
             };
-            let (row, ids) = self.named_row(class, tables, objects)?;
-            tables.classes.replace(id, row);
+            let (row, ids) = self.named_row(class, objects)?;
+            self.tables.classes.replace(id, row);
             if let Some(place) = self.field_ids.get_mut(id.index()) {
                 *place = ids;
             }
@@ -244,11 +245,10 @@ impl<'f> Catalogue<'f> {
         &mut self,
         class: Object<'f>,
         mirror: ObjectIndex,
-        tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<ClassId, DumpError> {
-        let (row, ids) = self.named_row(&class, tables, objects)?;
-        let id = tables.classes.add(row);
+        let (row, ids) = self.named_row(&class, objects)?;
+        let id = self.tables.classes.add(row);
         self.field_ids.push(ids);
         self.handles.push(class);
         self.mirrors.push(mirror);
@@ -284,16 +284,10 @@ impl<'f> Catalogue<'f> {
     fn named_row(
         &self,
         class: &Object<'_>,
-        tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<(ClassRow, Vec<FieldId>), DumpError> {
         let signature = self.env.class_signature(class);
-        self.row(
-            class,
-            &signature.when("the name of a class")?,
-            tables,
-            objects,
-        )
+        self.row(class, &signature.when("the name of a class")?, objects)
     }
 
     /// The class's row as the JVM reports it now. `fields` is `None`, so that the class is read
@@ -302,10 +296,9 @@ impl<'f> Catalogue<'f> {
         &self,
         class: &Object<'_>,
         signature: &[u8],
-        tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<(ClassRow, Vec<FieldId>), DumpError> {
-        let (mut fields, field_ids) = self.fields(class, tables)?.unzip();
+        let (mut fields, field_ids) = self.fields(class)?.unzip();
         let super_class = match self.jni.superclass(class) {
             Some(super_class) => {
                 let known = self.known_class(super_class)?;
@@ -320,9 +313,9 @@ impl<'f> Catalogue<'f> {
         let of_class_file = without_hash(self.env, class, signature);
         let name = ClassName::from_signature(&of_class_file).to_dump();
         let row = ClassRow {
-            signature: tables.strings.intern(signature),
-            name: tables.strings.intern(&name),
-            loader: self.loader(class, tables, objects)?,
+            signature: self.tables.strings.intern(signature),
+            name: self.tables.strings.intern(&name),
+            loader: self.loader(class, objects)?,
             super_class,
             fields,
         };
@@ -330,12 +323,12 @@ impl<'f> Catalogue<'f> {
     }
 
     /// The class's own fields and their ids; `None` before it is linked, when it has no instances.
-    fn fields(&self, class: &Object<'_>, tables: &Tables) -> Result<Option<OwnFields>, DumpError> {
+    fn fields(&self, class: &Object<'_>) -> Result<Option<OwnFields>, DumpError> {
         match self.env.fields(class) {
             Ok(facts) => {
                 let rows: Result<_, _> = facts
                     .iter()
-                    .map(|field| row_of_field(field, tables))
+                    .map(|field| row_of_field(field, self.tables))
                     .collect();
                 Ok(Some((rows?, facts.iter().map(|field| field.id).collect())))
             }
@@ -357,7 +350,6 @@ impl<'f> Catalogue<'f> {
     fn loader(
         &self,
         class: &Object<'_>,
-        tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<Option<LoaderId>, DumpError> {
         let Some(loader) = self
@@ -381,30 +373,22 @@ impl<'f> Catalogue<'f> {
                 index
             }
         };
-        Ok(Some(tables.loaders.intern(index)))
+        Ok(Some(self.tables.loaders.intern(index)))
     }
 
     /// The handle of the bootstrap loader's class with this signature; `None` if it is not in the
     /// catalogue.
-    pub(in crate::heap) fn bootstrap_class(
-        &self,
-        signature: &[u8],
-        tables: &Tables,
-    ) -> Option<&Object<'f>> {
-        self.handle(self.bootstrap_class_id(signature, tables)?)
+    pub(in crate::heap) fn bootstrap_class(&self, signature: &[u8]) -> Option<&Object<'f>> {
+        self.handle(self.bootstrap_class_id(signature)?)
     }
 
     /// The bootstrap loader's class with this signature; `None` if it is not in the catalogue.
-    pub(in crate::heap) fn bootstrap_class_id(
-        &self,
-        signature: &[u8],
-        tables: &Tables,
-    ) -> Option<ClassId> {
-        let signature = tables.strings.intern(signature);
+    pub(in crate::heap) fn bootstrap_class_id(&self, signature: &[u8]) -> Option<ClassId> {
+        let signature = self.tables.strings.intern(signature);
         (0..self.handles.len())
             .filter_map(ClassId::from_index)
             .find(|&class| {
-                tables
+                self.tables
                     .classes
                     .get(class)
                     .is_some_and(|row| row.signature == signature && row.loader.is_none())

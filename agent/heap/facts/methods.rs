@@ -9,7 +9,7 @@ use jvm::jni::Jni;
 use jvm::method::MethodId;
 use jvm::stack::StackFrame;
 use std::collections::HashMap;
-use tables::{ClassId, Frame, FrameId, Line, ObjectTable, Tables};
+use tables::{ClassId, Frame, FrameId, Line, ObjectTable};
 
 /// The method name of a frame that neither the JVM nor the walk could name.
 const UNKNOWN_METHOD: &[u8] = b"<unknown>";
@@ -46,15 +46,15 @@ impl<'f> Methods<'f> {
         &mut self,
         frame: Option<StackFrame>,
         catalogue: &mut Catalogue<'f>,
-        tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<FrameId, DumpError> {
         let Some(frame) = frame else {
-            return Ok(unknown_frame(catalogue, tables));
+            return Ok(unknown_frame(catalogue));
         };
-        let Some(method) = self.method(frame.method, catalogue, tables, objects)? else {
-            return Ok(unknown_frame(catalogue, tables));
+        let Some(method) = self.method(frame.method, catalogue, objects)? else {
+            return Ok(unknown_frame(catalogue));
         };
+        let tables = catalogue.tables();
         let line = method.facts.line(frame.location);
         let mut source = method.facts.source;
         if line == Line::Native && tables.strings.get(source).as_deref() == Some(UNKNOWN_SOURCE) {
@@ -75,10 +75,9 @@ impl<'f> Methods<'f> {
         &mut self,
         method: MethodId,
         catalogue: &mut Catalogue<'f>,
-        tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<bool, DumpError> {
-        let method = self.method(method, catalogue, tables, objects)?;
+        let method = self.method(method, catalogue, objects)?;
         Ok(method.is_some_and(|method| method.facts.line(0) != Line::Native))
     }
 
@@ -87,10 +86,9 @@ impl<'f> Methods<'f> {
         &mut self,
         method: MethodId,
         catalogue: &mut Catalogue<'f>,
-        tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<Option<ClassId>, DumpError> {
-        let method = self.method(method, catalogue, tables, objects)?;
+        let method = self.method(method, catalogue, objects)?;
         Ok(method.map(|method| method.class))
     }
 
@@ -98,12 +96,11 @@ impl<'f> Methods<'f> {
         &mut self,
         id: MethodId,
         catalogue: &mut Catalogue<'f>,
-        tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<Option<&Method>, DumpError> {
         let is_known = self.known.contains_key(&id);
         if !is_known {
-            let method = self.ask(id, catalogue, tables, objects)?;
+            let method = self.ask(id, catalogue, objects)?;
             self.known.insert(id, method);
         }
         Ok(self.known.get(&id).and_then(Option::as_ref))
@@ -114,7 +111,6 @@ impl<'f> Methods<'f> {
         &self,
         method: MethodId,
         catalogue: &mut Catalogue<'f>,
-        tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<Option<Method>, DumpError> {
         let told = MethodFacts::ask(
@@ -122,19 +118,20 @@ impl<'f> Methods<'f> {
             self.jni,
             method,
             self.line_numbers,
-            &tables.strings,
+            &catalogue.tables().strings,
         );
         let Some((class, facts)) = told else {
             return Ok(None);
         };
         Ok(Some(Method {
-            class: catalogue.admit(class, tables, objects)?,
+            class: catalogue.admit(class, objects)?,
             facts,
         }))
     }
 }
 
-fn unknown_frame(catalogue: &Catalogue<'_>, tables: &Tables) -> FrameId {
+fn unknown_frame(catalogue: &Catalogue<'_>) -> FrameId {
+    let tables = catalogue.tables();
     tables.frames.intern(Frame {
         class: catalogue.object_class(),
         method: tables.strings.intern(UNKNOWN_METHOD),

@@ -4,7 +4,7 @@ use super::catalogue::Catalogue;
 use jvm::field::FieldId;
 use snapshot::classes::{ClassFacts, FieldId as FieldBits, MirrorFields, Slot};
 use snapshot::layout::instance_offset;
-use tables::{ClassId, Tables};
+use tables::ClassId;
 
 /// The classes of the catalogue, for the forked child.
 pub(in crate::heap) fn class_facts(catalogue: &Catalogue<'_>) -> ClassFacts {
@@ -20,20 +20,20 @@ pub(in crate::heap) fn class_facts(catalogue: &Catalogue<'_>) -> ClassFacts {
 }
 
 /// The fields of `java.lang.Class`.
-pub(in crate::heap) fn mirror_fields(catalogue: &Catalogue<'_>, tables: &Tables) -> MirrorFields {
+pub(in crate::heap) fn mirror_fields(catalogue: &Catalogue<'_>) -> MirrorFields {
     let class = catalogue.class_class();
     let field_ids: Vec<_> = field_bits(catalogue.field_ids(class)).collect();
-    MirrorFields::of(class, &field_ids, tables)
+    MirrorFields::of(class, &field_ids, catalogue.tables())
 }
 
 /// The offset of an instance field of a bootstrap loader's class; `None` if it has no such field.
 pub(in crate::heap) fn field_offset(
     catalogue: &Catalogue<'_>,
-    tables: &Tables,
     signature: &[u8],
     name: &[u8],
 ) -> Option<u64> {
-    let class = catalogue.bootstrap_class_id(signature, tables)?;
+    let tables = catalogue.tables();
+    let class = catalogue.bootstrap_class_id(signature)?;
     let row = tables.classes.get(class)?;
     let name = tables.strings.intern(name);
     let mut fields = row.own_fields().iter().zip(catalogue.field_ids(class));

@@ -5,7 +5,7 @@ use jvm::heap::{Reference, RootFrame};
 use jvm::method::MethodId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, HashSet};
-use tables::{ObjectIndex, Root, Tables, ThreadId, TraceId};
+use tables::{ObjectIndex, Root, ThreadId, TraceId};
 
 /// The walk's reports about one thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,9 +51,9 @@ pub(in crate::heap) struct SystemRoots {
 
 impl SystemRoots {
     /// For a JVM with these classes, which must be tagged.
-    pub(in crate::heap) fn of(catalogue: &Catalogue<'_>, tables: &Tables) -> Self {
+    pub(in crate::heap) fn of(catalogue: &Catalogue<'_>) -> Self {
         let tag = |signature: &[u8]| {
-            let class = catalogue.bootstrap_class_id(signature, tables)?;
+            let class = catalogue.bootstrap_class_id(signature)?;
             Some(catalogue.mirror(class)?.tag())
         };
         // HotSpot 14 and later load this class at startup.

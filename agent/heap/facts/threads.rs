@@ -17,7 +17,7 @@ use jvm::stack::StackFrame;
 use jvm::thread::ThreadNames;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
-use tables::{ObjectIndex, ObjectTable, Tables, ThreadId, ThreadRow, Trace, TraceId};
+use tables::{ObjectIndex, ObjectTable, ThreadId, ThreadRow, Trace, TraceId};
 
 /// Frames requested for each of several threads at once. HotSpot reserves memory for that many per
 /// thread.
@@ -122,17 +122,16 @@ impl<'f> CapturedStacks<'f> {
         depth_frames: Option<u32>,
         methods: &mut Methods<'f>,
         catalogue: &mut Catalogue<'f>,
-        tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<ThreadRows, DumpError> {
-        let (env, jni) = (self.env, self.jni);
+        let (env, jni, tables) = (self.env, self.jni, catalogue.tables());
         let (by_tag, pause) = self.by_tag()?;
         let mut ids = Vec::with_capacity(notes.len());
         let mut java_frames = Vec::with_capacity(notes.len());
         for (note, read) in notes {
             let mut depths = Vec::new();
             for (&depth, &(method, _)) in &note.frames {
-                if methods.is_java(method, catalogue, tables, objects)? {
+                if methods.is_java(method, catalogue, objects)? {
                     depths.push(depth);
                 }
             }
@@ -143,7 +142,7 @@ impl<'f> CapturedStacks<'f> {
             stack.truncate(depth_frames.map_or(usize::MAX, |depth| depth as usize));
             let mut frames = Vec::with_capacity(stack.len());
             for frame in stack {
-                frames.push(methods.frame(frame, catalogue, tables, objects)?);
+                frames.push(methods.frame(frame, catalogue, objects)?);
             }
             // JVMTI has no name for an ended thread, but the heap may.
             let names = found

@@ -167,7 +167,6 @@ impl Answers<'_, '_> {
             attempt.order.options.depth_frames,
             &mut methods,
             self.catalogue,
-            self.tables,
             &mut self.objects,
         )?;
         attempt

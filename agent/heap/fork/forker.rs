@@ -97,7 +97,7 @@ impl<'d, 'f> Forker<'d, 'f> {
         until: Option<Instant>,
         without_barrier: Option<WithoutBarrier>,
     ) -> Self {
-        let system = SystemRoots::of(task.catalogue, task.tables);
+        let system = SystemRoots::of(task.catalogue);
         // The first call reads a file, which takes too long for the pause.
         is_filtered();
         Self {

@@ -11,7 +11,7 @@ use jvm::jni::Jni;
 use jvm::object::Object;
 use snapshot::classes::{FieldId, Slot};
 use snapshot::layout::{Content, Expected, KnownField, KnownObject, KnownStatic};
-use tables::{class_chain, Tables};
+use tables::class_chain;
 
 /// Static fields to compare: those of a few hundred classes, which takes a millisecond.
 const MOST_STATIC_FIELDS: usize = 1000;
@@ -42,7 +42,6 @@ struct Asker<'d, 'f> {
     env: &'f Env,
     jni: &'f Jni<'f>,
     catalogue: &'d Catalogue<'f>,
-    tables: &'d Tables,
     known: KnownObjects<'f>,
 }
 
@@ -55,7 +54,6 @@ impl<'f> KnownObjects<'f> {
         env: &'f Env,
         jni: &'f Jni<'f>,
         catalogue: &Catalogue<'f>,
-        tables: &Tables,
     ) -> Result<Self, DumpError> {
         let refused = |error: DumpError| DumpError::Engine(error.to_string());
         let kept = KeptObjects::take(jni).map_or_else(|| KeptObjects::make(env, jni), Ok);
@@ -63,7 +61,6 @@ impl<'f> KnownObjects<'f> {
             env,
             jni,
             catalogue,
-            tables,
             known: Self {
                 jni,
                 locked: Vec::new(),
@@ -134,9 +131,10 @@ impl<'f> Asker<'_, 'f> {
             if self.known.statics.len() >= MOST_STATIC_FIELDS {
                 break;
             }
-            let (Some(row), Some(handle)) =
-                (self.tables.classes.get(class), self.catalogue.handle(class))
-            else {
+            let (Some(row), Some(handle)) = (
+                self.catalogue.tables().classes.get(class),
+                self.catalogue.handle(class),
+            ) else {
                 continue;
             };
             let has_statics = row.own_fields().iter().any(|field| field.is_static);
@@ -183,11 +181,11 @@ impl<'f> Asker<'_, 'f> {
     ) -> Result<Vec<KnownField>, DumpError> {
         let class = self
             .catalogue
-            .bootstrap_class_id(signature.as_bytes(), self.tables)
+            .bootstrap_class_id(signature.as_bytes())
             .ok_or(DumpError::Unmade(signature))?;
         let mut known = Vec::new();
-        for class in class_chain(&self.tables.classes, class) {
-            let Some(row) = self.tables.classes.get(class) else {
+        for class in class_chain(&self.catalogue.tables().classes, class) {
+            let Some(row) = self.catalogue.tables().classes.get(class) else {
                 continue;
             };
             let fields = row.own_fields().iter().zip(self.catalogue.field_ids(class));

@@ -26,7 +26,6 @@ use crate::heap::stop_bound::StopBound;
 use crate::heap::tried::OOP_MAP;
 use crate::message::say;
 use crate::order::Place;
-use crate::profile::LiveTraces;
 use format::redaction::Redaction;
 use format::CountedClass;
 use headroom::MemoryLeft;
@@ -110,19 +109,20 @@ impl<'f> Attempt<'f> {
         let (env, jni) = (self.env, self.jni);
         let (tables, cause, mut objects) = self.empty_tables();
         let mut catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
-        let known = KnownObjects::take(env, jni, &catalogue, &tables)?;
-        self.note_used_bytes(&catalogue, &tables);
+        let known = KnownObjects::take(env, jni, &catalogue)?;
+        self.note_used_bytes(&catalogue);
         let (current, own_thread) = self.begin(&mut objects)?;
         let (stacks, standing_stacks, without_barrier) = self.stacks(&mut objects)?;
         let mut pinned = stacks.pinned()?;
         let (socket, childs_socket) = UnixStream::pair().map_err(not_forked)?;
-        let virtual_threads = virtual_thread_fields(env, &catalogue, &tables)?;
+        let virtual_threads = virtual_thread_fields(env, &catalogue)?;
         let known_methods = &method_ids(env, &catalogue, virtual_threads) | &stacks.methods();
-        let known_here = (&mut catalogue, &tables, &mut objects);
-        let (allocated, held) = self.allocated(profiled, known_here)?;
+        let options = self.order.options;
+        let (allocated, held) =
+            AllocationTraces::take(profiled, options, (env, jni), &mut catalogue, &mut objects)?;
         // No class is linked from here to the fork: its objects would be unknown.
         let closed = CLASS_GATE.close();
-        pinned.extend(self.catch_up(&mut catalogue, &tables, &mut objects)?);
+        pinned.extend(self.catch_up(&mut catalogue, &mut objects)?);
         pinned.push((own_thread, current.handle()));
         let task = Task {
             catalogue: &catalogue,
@@ -130,13 +130,13 @@ impl<'f> Attempt<'f> {
             known: &known,
             objects,
             pinned,
-            mirror_fields: mirror_fields(&catalogue, &tables),
-            virtual_threads: the_same_fields(virtual_threads, env, &catalogue, &tables)?,
-            stack_chunks: stack_chunk_class(&catalogue, &tables),
+            mirror_fields: mirror_fields(&catalogue),
+            virtual_threads: the_same_fields(virtual_threads, env, &catalogue)?,
+            stack_chunks: stack_chunk_class(&catalogue),
             stacks: standing_stacks,
             frames: self.java_frames(),
             handles: ThreadHandles::find().filter(|_| !compiled_frames::are_given_up()),
-            names: NameFields::of(|class, name| field_offset(&catalogue, &tables, class, name)),
+            names: NameFields::of(|class, name| field_offset(&catalogue, class, name)),
             allocated: &allocated.by_handle,
             vm_structs: VmStructs::find(),
             memory_areas: matches!(product, Product::Graph(..)).then(MemoryAreas::find),
@@ -162,35 +162,17 @@ impl<'f> Attempt<'f> {
             kept_texts: invented.collect(),
         };
         let done = answers.converse(socket, child);
-        let (child, done) = done.map_err(|why| linked(why, &catalogue, &tables))?;
+        let (child, done) = done.map_err(|why| linked(why, &catalogue))?;
         Ok((child, done, catalogue.len(), tables))
-    }
-
-    /// The sampled objects, and what keeps their traces.
-    fn allocated<'a>(
-        &self,
-        profiled: Profiled<'a>,
-        (catalogue, tables, objects): (&mut Catalogue<'f>, &Tables, &mut ObjectTable),
-    ) -> Result<(AllocationTraces, Option<LiveTraces<'a>>), DumpError> {
-        let jvm = (self.env, self.jni);
-        AllocationTraces::take(
-            profiled,
-            self.order.options,
-            jvm,
-            catalogue,
-            tables,
-            objects,
-        )
     }
 
     /// Adds the classes that were loaded meanwhile. Returns the handles of all.
     fn catch_up(
         &self,
-        catalogue: &mut Catalogue<'f>,
-        tables: &Tables,
+        catalogue: &mut Catalogue<'_>,
         objects: &mut ObjectTable,
     ) -> Result<Vec<(ObjectIndex, Handle)>, DumpError> {
-        catalogue.catch_up(tables, objects)?;
+        catalogue.catch_up(objects)?;
         self.tried.classes.set(catalogue.len());
         Ok(catalogue.pinned())
     }
@@ -304,8 +286,8 @@ impl<'f> Attempt<'f> {
     }
 
     /// Asks the JVM how much heap is in use.
-    fn note_used_bytes(&self, catalogue: &Catalogue<'_>, tables: &Tables) {
-        let runtime = catalogue.bootstrap_class(b"Ljava/lang/Runtime;", tables);
+    fn note_used_bytes(&self, catalogue: &Catalogue<'_>) {
+        let runtime = catalogue.bootstrap_class(b"Ljava/lang/Runtime;");
         let heap = runtime.and_then(|runtime| self.jni.heap_bytes(runtime));
         self.tried.used_bytes.set(heap.map(|heap| heap.used));
     }
@@ -384,12 +366,12 @@ fn tell_of_patterns(redaction: &Redaction, tables: &Tables) {
 
 /// If the attempt failed because classes were not linked, links them so that the next attempt can
 /// read their fields.
-fn linked(why: DumpError, catalogue: &Catalogue<'_>, tables: &Tables) -> DumpError {
+fn linked(why: DumpError, catalogue: &Catalogue<'_>) -> DumpError {
     let DumpError::Again(Again::Unlinked(classes)) = &why else {
         return why;
     };
     // If linking fails, no other engine can describe their instances either.
-    match catalogue.link(classes.iter().copied(), tables) {
+    match catalogue.link(classes.iter().copied()) {
         Ok(()) => why,
         Err(error) => error,
     }

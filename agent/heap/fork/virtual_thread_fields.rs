@@ -9,7 +9,7 @@ use jvm::env::Env;
 use jvm::method::MethodId;
 use snapshot::walk::VirtualThreadFields;
 use std::collections::HashSet;
-use tables::{ClassId, Tables};
+use tables::ClassId;
 
 /// The class of virtual threads, JDK 21 and later.
 const VIRTUAL_THREAD: &[u8] = b"Ljava/lang/VirtualThread;";
@@ -21,13 +21,12 @@ const STACK_CHUNK: &[u8] = b"Ljdk/internal/vm/StackChunk;";
 pub(super) fn virtual_thread_fields(
     env: &Env,
     catalogue: &Catalogue<'_>,
-    tables: &Tables,
 ) -> Result<Option<VirtualThreadFields>, DumpError> {
-    let Some(class) = catalogue.bootstrap_class(VIRTUAL_THREAD, tables) else {
+    let Some(class) = catalogue.bootstrap_class(VIRTUAL_THREAD) else {
         return Ok(None);
     };
     let in_use = env.is_initialised(class).unwrap_or(true);
-    let fields = look_up(in_use, catalogue, tables);
+    let fields = look_up(in_use, catalogue);
     if fields.is_none() && in_use {
         let why = "its virtual threads have unknown fields";
         return Err(DumpError::Engine(why.to_owned()));
@@ -41,9 +40,8 @@ pub(super) fn the_same_fields(
     before: Option<VirtualThreadFields>,
     env: &Env,
     catalogue: &Catalogue<'_>,
-    tables: &Tables,
 ) -> Result<Option<VirtualThreadFields>, DumpError> {
-    let fields = virtual_thread_fields(env, catalogue, tables)?;
+    let fields = virtual_thread_fields(env, catalogue)?;
     let in_use = |fields: Option<VirtualThreadFields>| fields.is_some_and(|fields| fields.in_use);
     if in_use(fields) == in_use(before) {
         Ok(fields)
@@ -53,14 +51,10 @@ pub(super) fn the_same_fields(
 }
 
 /// `None` if a class is not linked yet, or lacks one of the fields.
-fn look_up(
-    in_use: bool,
-    catalogue: &Catalogue<'_>,
-    tables: &Tables,
-) -> Option<VirtualThreadFields> {
-    let field = |class: &[u8], name: &[u8]| field_offset(catalogue, tables, class, name);
+fn look_up(in_use: bool, catalogue: &Catalogue<'_>) -> Option<VirtualThreadFields> {
+    let field = |class: &[u8], name: &[u8]| field_offset(catalogue, class, name);
     Some(VirtualThreadFields {
-        class: catalogue.bootstrap_class_id(VIRTUAL_THREAD, tables)?,
+        class: catalogue.bootstrap_class_id(VIRTUAL_THREAD)?,
         in_use,
         continuation: field(VIRTUAL_THREAD, b"cont")?,
         tail: field(b"Ljdk/internal/vm/Continuation;", b"tail")?,
@@ -73,10 +67,9 @@ fn look_up(
 /// if they are unknown.
 pub(super) fn stack_chunk_class(
     catalogue: &Catalogue<'_>,
-    tables: &Tables,
 ) -> Option<(ClassId, Option<ChunkFields>)> {
-    let class = catalogue.bootstrap_class_id(STACK_CHUNK, tables)?;
-    let field = |name: &[u8]| field_offset(catalogue, tables, STACK_CHUNK, name);
+    let class = catalogue.bootstrap_class_id(STACK_CHUNK)?;
+    let field = |name: &[u8]| field_offset(catalogue, STACK_CHUNK, name);
     let bottom = || field(b"bottom").map(ChunkEnd::Bottom);
     let end = field(b"argsize").map(ChunkEnd::Arguments).or_else(bottom);
     let fields = || {
