@@ -1,6 +1,6 @@
 //! `hprof diff`: what grew between two dumps?
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -9,10 +9,11 @@ use clap::ValueEnum;
 
 use crate::answer::diff::{DiffAnswer, Sums};
 use crate::heap_file::{GraphArguments, Loaded, Rule, SizesOf};
-use crate::json;
+use crate::number::limit;
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
 use crate::process::process_named;
+use crate::stdout::print_answer;
 
 /// Lists what grew between two dumps
 ///
@@ -93,18 +94,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
             "hprof: one of the two tells the JVM's own sizes, the other does not: --sizes mat compares them by the same rules"
         );
     }
-    let most = match arguments.top {
-        0 => usize::MAX,
-        top => top,
-    };
+    let most = limit(arguments.top);
     let answer = DiffAnswer::of(before, after, most);
-    let mut to = BufWriter::new(io::stdout().lock());
-    if arguments.json {
-        json::print(&answer, &mut to)?;
-    } else {
-        answer.print(&mut to)?;
-    }
-    to.flush()?;
+    print_answer(arguments.json, &answer, |to| answer.print(to))?;
     let limit = arguments.fail_if_grown.map(i128::from);
     let failed = limit.is_some_and(|limit| answer.grown_bytes() > limit);
     let whole = first == Verdict::Sound && second == Verdict::Sound;

@@ -1,6 +1,5 @@
 //! `hprof histo`: how many objects of each class, and how large?
 
-use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use graph::Heap;
@@ -10,10 +9,11 @@ use serde_json::Value;
 use crate::answer::histo::{of_heap, of_objects, HistoAnswer};
 use crate::dump_file::DumpFile;
 use crate::heap_file::{heap, opened_jvm, GraphArguments, Loaded, Rule, SizesOf};
-use crate::json;
 use crate::live::counts_of;
+use crate::number::limit;
 use crate::outcome::{Failure, Verdict};
 use crate::process::process_named;
+use crate::stdout::print_answer;
 
 /// Lists classes with the number and size of their objects
 ///
@@ -45,10 +45,7 @@ pub(crate) struct Arguments {
 
 /// Reads the file, or asks the JVM, and prints the classes.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    let top = match arguments.top {
-        0 => usize::MAX,
-        top => top,
-    };
+    let top = limit(arguments.top);
     let (file, histogram) = match process_named(&arguments.file) {
         _ if arguments.unreachable => unreachable(arguments)?,
         Some(pid) => match counts_of(pid, arguments.agent.as_deref())? {
@@ -76,13 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 
 impl Arguments {
     fn print(&self, answer: &HistoAnswer) -> Result<(), Failure> {
-        let mut to = BufWriter::new(io::stdout().lock());
-        if self.json {
-            json::print(answer, &mut to)?;
-        } else {
-            answer.print(&mut to)?;
-        }
-        Ok(to.flush()?)
+        Ok(print_answer(self.json, answer, |to| answer.print(to))?)
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod info_json;
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use format::JvmFacts;
@@ -12,10 +12,10 @@ use crate::answer::sizes_by::SizesBy;
 use crate::date::date;
 use crate::dump_file::DumpFile;
 use crate::frame;
-use crate::json;
 use crate::number::{counted, grouped};
 use crate::outcome::{Failure, Verdict};
 use crate::plain::{plain, shown};
+use crate::stdout::print_answer;
 use crate::table::{Side, Table};
 
 /// In files up to this size the names of threads are always read, which takes up to three more
@@ -55,13 +55,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     file.done();
     // The warning comes before the answer.
     let verdict = file.verdict(summary.damaged);
-    let mut to = BufWriter::new(io::stdout().lock());
-    if arguments.json {
-        json::print(&info_json::InJson(&summary), &mut to)?;
-    } else {
-        print(&summary, &file, arguments.threads, &mut to)?;
-    }
-    to.flush()?;
+    print_answer(arguments.json, &info_json::InJson(&summary), |to| {
+        print(&summary, &file, arguments.threads, to)
+    })?;
     Ok(verdict)
 }
 

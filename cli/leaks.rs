@@ -1,6 +1,6 @@
 //! `hprof leaks`: what keeps the memory?
 
-use std::io::{self, BufWriter, Write};
+use std::io;
 
 use graph::THRESHOLD_PERCENT;
 
@@ -9,6 +9,7 @@ use crate::heap_file::{failure, GraphArguments};
 use crate::index::{self, Index, LEAKS};
 use crate::json;
 use crate::outcome::{Failure, Verdict};
+use crate::stdout::to_stdout;
 
 /// Says in a sentence what keeps the memory, then shows each suspect
 ///
@@ -43,12 +44,10 @@ impl Arguments {
     }
 
     fn print(&self, answer: &LeaksAnswer, pause_ms: Option<u64>) -> io::Result<()> {
-        let mut to = BufWriter::new(io::stdout().lock());
-        match self.json {
-            true => json::print_answer(answer.in_json(), pause_ms, &mut to)?,
-            false => answer.print(self.full, &mut to)?,
-        }
-        to.flush()
+        to_stdout(|to| match self.json {
+            true => json::print_answer(answer.in_json(), pause_ms, to),
+            false => answer.print(self.full, to),
+        })
     }
 }
 

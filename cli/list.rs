@@ -1,12 +1,13 @@
 //! `hprof list`: which JVMs run on this machine?
 
 use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::io;
 
 use crate::number::{grouped, in_units};
 use crate::outcome::{Failure, Verdict};
 use crate::process::Process;
 use crate::reach::{memory_bytes, owner};
+use crate::stdout::to_stdout;
 use crate::table::{Side, Table};
 
 /// The library that every JVM has loaded.
@@ -55,9 +56,7 @@ pub(crate) fn run() -> Result<Verdict, Failure> {
         let why = "no JVM that this user may inspect runs on this machine";
         return Err(Failure::Input(why.to_owned()));
     }
-    let mut to = BufWriter::new(io::stdout().lock());
-    table.print(&mut to)?;
-    to.flush()?;
+    to_stdout(|to| table.print(to))?;
     Ok(Verdict::Sound)
 }
 

@@ -63,6 +63,7 @@ mod site_source;
 mod sites;
 mod smaps;
 mod spinner;
+mod stdout;
 mod table;
 mod target;
 mod text;

@@ -1,6 +1,5 @@
 //! `hprof memory`: what is the memory of a JVM, and which objects hold what is outside of its heap?
 
-use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use graph::{Heap, NativeMemory};
@@ -9,12 +8,14 @@ use crate::answer::memory::{MemoryAnswer, ProcessFacts};
 use crate::dump_file::DumpFile;
 use crate::heap_file::{failure, heap, opened_jvm, SizesOf};
 use crate::json;
+use crate::number::limit;
 use crate::outcome::{Failure, Verdict};
 use crate::pagemap::Pagemap;
 use crate::process::{process_named, Process};
 use crate::reach::value;
 use crate::resident::Resident;
 use crate::smaps::Mapping;
+use crate::stdout::to_stdout;
 
 /// Divides all memory of a JVM by use, also what is outside of the heap
 ///
@@ -65,19 +66,14 @@ fn print(
     let facts = process.map(|process| facts(process, &heap, &memory));
     let facts = facts.transpose()?;
     file.done();
-    let most = match arguments.top {
-        0 => usize::MAX,
-        top => top,
-    };
+    let most = limit(arguments.top);
     let answer = MemoryAnswer::of(&heap, &memory, facts.as_ref(), most).map_err(failed)?;
     // The warning comes before the answer.
     let verdict = file.verdict(heap.damaged());
-    let mut to = BufWriter::new(io::stdout().lock());
-    match arguments.json {
-        true => json::print_answer(answer.in_json(), file.pause_millis(), &mut to)?,
-        false => answer.print(&mut to)?,
-    }
-    to.flush()?;
+    to_stdout(|to| match arguments.json {
+        true => json::print_answer(answer.in_json(), file.pause_millis(), to),
+        false => answer.print(to),
+    })?;
     Ok(verdict)
 }
 

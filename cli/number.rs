@@ -1,5 +1,13 @@
 //! Numbers in human-readable form.
 
+/// The limit that a user sets by this number: 0 stands for none.
+pub(crate) fn limit(number: usize) -> usize {
+    match number {
+        0 => usize::MAX,
+        number => number,
+    }
+}
+
 /// Digits in groups of three: `1234567` becomes `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();

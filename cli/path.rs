@@ -1,15 +1,14 @@
 //! `hprof path`: why is this object alive?
 
-use std::io::{self, BufWriter, Write};
-
 use graph::{Heap, Retained, PATH_STEPS};
 use serde_json::{json, Value};
 
 use crate::answer::paths::PathsAnswer;
 use crate::dump_file::DumpFile;
 use crate::heap_file::{failure, with_loaded, GraphArguments, Loaded};
-use crate::json;
+use crate::number::limit;
 use crate::outcome::{Failure, Verdict};
+use crate::stdout::print_answer;
 
 /// Says why an object is alive: the shortest path from a root
 ///
@@ -46,19 +45,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     with_loaded(&arguments.graph, 2, |loaded| {
         let (heap, retained, file) = (&loaded.heap, &loaded.retained, &loaded.file);
         file.done();
-        let all = |most| if most == 0 { usize::MAX } else { most };
-        let (most, steps) = (all(arguments.top), all(arguments.steps));
+        let (most, steps) = (limit(arguments.top), limit(arguments.steps));
         let objects = wanted((heap, retained), &arguments.what, most, file)?;
         let pause = file.pause_millis();
         let answer = PathsAnswer::of((heap, retained), objects, steps, pause);
         let answer = answer.map_err(|fault| failure(file, &fault))?;
-        let mut to = BufWriter::new(io::stdout().lock());
-        if arguments.json {
-            json::print(&answer, &mut to)?;
-        } else {
-            answer.print(&mut to)?;
-        }
-        Ok(to.flush()?)
+        Ok(print_answer(arguments.json, &answer, |to| {
+            answer.print(to)
+        })?)
     })
 }
 

@@ -7,7 +7,7 @@ use serde_json::{json, Value};
 use crate::answer::show::{ShowAnswer, Shown};
 use crate::heap_file::{failure, only_a_file, with_loaded, GraphArguments, Loaded};
 use crate::json;
-use crate::number::grouped;
+use crate::number::{grouped, limit};
 use crate::outcome::{Failure, Verdict};
 use crate::path::{object_with_id, objects_of};
 use crate::plain::plain;
@@ -45,10 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     arguments.graph.check_is_file()?;
     with_loaded(&arguments.graph, 2, |loaded| {
         loaded.file.done();
-        let most = match arguments.top {
-            0 => usize::MAX,
-            most => most,
-        };
+        let most = limit(arguments.top);
         let shown = Shown::Values {
             strings: arguments.strings,
         };

@@ -12,6 +12,7 @@ use reader::{Allocations, Site, SiteTable};
 use crate::dump_file::DumpFile;
 use crate::flame_graph::FlameGraph;
 use crate::json;
+use crate::number::limit;
 use crate::outcome::{Failure, Verdict};
 use crate::pprof;
 use crate::site_source::{choose, SiteSource};
@@ -131,26 +132,17 @@ fn print(arguments: &Arguments, listing: &Listing<'_>) -> Result<(), Failure> {
         let (top, depth) = (arguments.top.unwrap_or(0), arguments.depth.unwrap_or(0));
         let value = site_json::InJson {
             listing,
-            top: most(top),
-            depth: most(depth),
+            top: limit(top),
+            depth: limit(depth),
         };
         json::print(&value, &mut to)?;
     } else {
         let top = arguments.top.unwrap_or(TOP);
         let depth = arguments.depth.unwrap_or(DEPTH_FRAMES);
-        listing.print(most(top), most(depth), &mut to)?;
+        listing.print(limit(top), limit(depth), &mut to)?;
     }
     to.flush()?;
     Ok(())
-}
-
-/// Interprets 0 as no limit.
-fn most(number: usize) -> usize {
-    if number == 0 {
-        usize::MAX
-    } else {
-        number
-    }
 }
 
 /// The rows, largest first. The table has them by live bytes.

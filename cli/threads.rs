@@ -1,11 +1,11 @@
 //! `hprof threads`: what are the threads' stacks, and what do their frames keep alive?
 
-use std::io::{self, BufWriter, Write};
-
 use crate::answer::threads::ThreadsAnswer;
 use crate::heap_file::{failure, with_loaded, GraphArguments};
 use crate::json;
+use crate::number::limit;
 use crate::outcome::{Failure, Verdict};
+use crate::stdout::to_stdout;
 
 /// Prints the stacks of threads, and what the locals of frames retain
 ///
@@ -36,15 +36,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     with_loaded(&arguments.graph, 2, |loaded| {
         let (heap, retained, file) = (&loaded.heap, &loaded.retained, &loaded.file);
         file.done();
-        let all = |most| if most == 0 { usize::MAX } else { most };
-        let (most, locals) = (all(arguments.top), all(arguments.locals));
+        let (most, locals) = (limit(arguments.top), limit(arguments.locals));
         let answer = ThreadsAnswer::of((heap, retained), most, locals);
         let answer = answer.map_err(|fault| failure(file, &fault))?;
-        let mut to = BufWriter::new(io::stdout().lock());
-        match arguments.json {
-            true => json::print_answer(answer.in_json(), file.pause_millis(), &mut to)?,
-            false => answer.print(arguments.full, &mut to)?,
-        }
-        Ok(to.flush()?)
+        Ok(to_stdout(|to| match arguments.json {
+            true => json::print_answer(answer.in_json(), file.pause_millis(), to),
+            false => answer.print(arguments.full, to),
+        })?)
     })
 }

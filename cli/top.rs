@@ -5,7 +5,9 @@ use std::io::{self, BufWriter, Write};
 use crate::answer::top::{stream_objects, By, TopAnswer};
 use crate::heap_file::GraphArguments;
 use crate::index::{self, Index};
+use crate::number::limit;
 use crate::outcome::{Failure, Verdict};
+use crate::stdout::to_stdout;
 
 /// Lists what retains the most memory
 ///
@@ -45,12 +47,10 @@ impl Arguments {
     }
 
     fn print(&self, answer: &TopAnswer, pause_ms: Option<u64>) -> io::Result<()> {
-        let mut to = BufWriter::new(io::stdout().lock());
-        match self.json {
-            true => answer.print_json(pause_ms, &mut to)?,
-            false => answer.print(&mut to)?,
-        }
-        to.flush()
+        to_stdout(|to| match self.json {
+            true => answer.print_json(pause_ms, to),
+            false => answer.print(to),
+        })
     }
 }
 
@@ -62,10 +62,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         |index| arguments.kept(index),
         |answer| arguments.print(answer, None),
         |loaded| {
-            let most = match arguments.top {
-                0 => usize::MAX,
-                top => top,
-            };
+            let most = limit(arguments.top);
             if arguments.json && arguments.by == By::Object {
                 let mut to = BufWriter::new(io::stdout().lock());
                 stream_objects(loaded, most, &mut to)?;

@@ -1,14 +1,13 @@
 //! `hprof waste`: which memory holds nothing new?
 
-use std::io::{self, BufWriter, Write};
-
 use graph::{GraphError, Waste};
 use serde_json::{json, Value};
 
 use crate::answer::waste::WasteAnswer;
 use crate::heap_file::{failure, only_a_file, with_loaded, GraphArguments, Loaded};
-use crate::json;
+use crate::number::limit;
 use crate::outcome::{Failure, Verdict};
+use crate::stdout::print_answer;
 
 /// Lists memory that holds nothing new: equal strings, empty collections
 ///
@@ -48,19 +47,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         let failed = |fault| failure(file, &fault);
         let waste = Waste::find(heap, retained).map_err(failed)?;
         file.done();
-        let most = match arguments.top {
-            0 => usize::MAX,
-            top => top,
-        };
+        let most = limit(arguments.top);
         let answer = WasteAnswer::of((heap, retained), waste, most, arguments.strings);
         let answer = answer.map_err(failed)?;
-        let mut to = BufWriter::new(io::stdout().lock());
-        if arguments.json {
-            json::print(&answer, &mut to)?;
-        } else {
-            answer.print(&mut to)?;
-        }
-        Ok(to.flush()?)
+        Ok(print_answer(arguments.json, &answer, |to| {
+            answer.print(to)
+        })?)
     })
 }
 
