@@ -218,13 +218,10 @@ impl DumpQueue {
     fn take(&self) -> Option<Request> {
         let mut state = self.state.lock();
         loop {
-            if matches!(state.error, ErrorDump::Wanted(_)) {
-                state.dumping = true;
-                let wanted = std::mem::replace(&mut state.error, ErrorDump::Taken);
-                let ErrorDump::Wanted(thrown) = wanted else {
-                    continue;
-                };
-                return Some(Request::Error(thrown));
+            if let ErrorDump::Wanted(thrown) = &state.error {
+                let request = Request::Error(thrown.clone());
+                (state.error, state.dumping) = (ErrorDump::Taken, true);
+                return Some(request);
             }
             if let Some(cause) = state.cause.take() {
                 state.dumping = true;

@@ -38,6 +38,12 @@ pub(crate) enum NoJavaErrors {
     Refused(JvmtiError),
 }
 
+impl From<JvmtiError> for NoJavaErrors {
+    fn from(error: JvmtiError) -> Self {
+        Self::Refused(error)
+    }
+}
+
 impl fmt::Display for NoJavaErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -78,17 +84,6 @@ impl JavaErrors {
         if is_training() {
             return Err(NoJavaErrors::Training);
         }
-        self.rewrite_and_engage(env, jni, natives, hooks)
-            .map_err(NoJavaErrors::Refused)
-    }
-
-    fn rewrite_and_engage(
-        &self,
-        env: &Env,
-        jni: &mut Jni<'_>,
-        natives: Natives,
-        hooks: bool,
-    ) -> Result<(), JvmtiError> {
         let tracker = Tracker::define(jni, natives)?;
         env.notify(CLASS_FILE_LOAD_HOOK, true)?;
         let retransformed = jni.with_frame(|jni| {
@@ -105,13 +100,12 @@ impl JavaErrors {
         }
         retransformed.unwrap_or(Err(JvmtiError::OUT_OF_MEMORY))?;
         if !self.is_rewritten.load(Ordering::Acquire) {
-            return Err(JvmtiError::NOT_AVAILABLE);
+            return Err(JvmtiError::NOT_AVAILABLE.into());
         }
         tracker.engage(jni, true);
-        if tracker.is_heard(jni) {
-            Ok(())
-        } else {
-            Err(JvmtiError::NOT_AVAILABLE)
+        match tracker.is_heard(jni) {
+            true => Ok(()),
+            false => Err(JvmtiError::NOT_AVAILABLE.into()),
         }
     }
 

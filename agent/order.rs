@@ -201,11 +201,8 @@ mod tests {
             let options = options(text);
             let place = Order::of(&options).place;
             let found = (place.is_stream(), place.has_no_dump(), place.has_reader());
-            assert_eq!(
-                found,
-                (is_stream, has_no_dump, is_stream || has_no_dump),
-                "{text}"
-            );
+            let expected = (is_stream, has_no_dump, is_stream || has_no_dump);
+            assert_eq!(found, expected, "{text}");
         }
     }
 }

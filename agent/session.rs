@@ -1,8 +1,7 @@
 //! A session from start to end: parses options, creates the environment, switches events on.
 
 use crate::dump_queue::{DumpQueue, Request, MOST_WAITING};
-use crate::gate::Gate;
-use crate::gate::Inside;
+use crate::gate::{Gate, Inside};
 use crate::heap;
 use crate::inherited;
 use crate::java_errors::JavaErrors;

@@ -97,15 +97,11 @@ impl<'o> Sampler<'o> {
 impl Files {
     fn take(&self, sample: &Sample) -> Result<(), String> {
         self.lines.add(&sample.json_line())?;
-        match &self.metrics {
-            Some(path) => replace(
-                path,
-                &sample.open_metrics(),
-                self.lines.floor,
-                self.lines.said,
-            ),
-            None => Ok(()),
-        }
+        let Some(path) = &self.metrics else {
+            return Ok(());
+        };
+        let LinesFile { floor, said, .. } = self.lines;
+        replace(path, &sample.open_metrics(), floor, said)
     }
 }
 

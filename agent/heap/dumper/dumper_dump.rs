@@ -27,7 +27,7 @@ use options::Options;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
-use tables::{ClassId, ObjectTable, Tables};
+use tables::{ObjectTable, Tables};
 use translation::{translate, Knowledge, Known, KnownByReference, Settings, ThreadNames};
 use writer::DumpFile;
 
@@ -184,7 +184,7 @@ impl<'f> Facts<'f> {
             &mut catalogue,
             &mut self.objects,
         )?;
-        for class in (0..catalogue.len()).filter_map(ClassId::from_index) {
+        for class in catalogue.ids() {
             if let Some(mirror) = catalogue.handle(class) {
                 self.references.hold(mirror, Known::Class(class))?;
             }

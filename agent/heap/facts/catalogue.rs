@@ -99,6 +99,11 @@ impl<'f> Catalogue<'f> {
         self.handles.len()
     }
 
+    /// The classes.
+    pub(in crate::heap) fn ids(&self) -> impl Iterator<Item = ClassId> {
+        (0..self.handles.len()).filter_map(ClassId::from_index)
+    }
+
     /// The handle of a class.
     pub(in crate::heap) fn handle(&self, class: ClassId) -> Option<&Object<'f>> {
         self.handles.get(class.index())
@@ -385,14 +390,12 @@ impl<'f> Catalogue<'f> {
     /// The bootstrap loader's class with this signature; `None` if it is not in the catalogue.
     pub(in crate::heap) fn bootstrap_class_id(&self, signature: &[u8]) -> Option<ClassId> {
         let signature = self.tables.strings.intern(signature);
-        (0..self.handles.len())
-            .filter_map(ClassId::from_index)
-            .find(|&class| {
-                self.tables
-                    .classes
-                    .get(class)
-                    .is_some_and(|row| row.signature == signature && row.loader.is_none())
-            })
+        self.ids().find(|&class| {
+            self.tables
+                .classes
+                .get(class)
+                .is_some_and(|row| row.signature == signature && row.loader.is_none())
+        })
     }
 }
 

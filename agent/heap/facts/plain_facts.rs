@@ -4,12 +4,11 @@ use super::catalogue::Catalogue;
 use jvm::field::FieldId;
 use snapshot::classes::{ClassFacts, FieldId as FieldBits, MirrorFields, Slot};
 use snapshot::layout::instance_offset;
-use tables::ClassId;
 
 /// The classes of the catalogue, for the forked child.
 pub(in crate::heap) fn class_facts(catalogue: &Catalogue<'_>) -> ClassFacts {
     let mut facts = ClassFacts::new(catalogue.class_class());
-    for class in (0..catalogue.len()).filter_map(ClassId::from_index) {
+    for class in catalogue.ids() {
         let Some(mirror) = catalogue.handle(class) else {
             break;
         };

@@ -378,8 +378,8 @@ impl RootNotes {
                         roots.push(Root::StickyClass { object });
                     }
                 }
-                // The mirror of a primitive type.
-                Place::SystemClass => roots.push(global(object)),
+                // Such a class is the mirror of a primitive type.
+                Place::SystemClass | Place::JniGlobal => roots.push(global(object)),
                 Place::LoaderData if !is_held(object) && system.insert(object) => {
                     roots.push(global(object));
                 }
@@ -388,7 +388,6 @@ impl RootNotes {
                 Place::Vm if !self.thread_places.contains_key(&object) => {
                     roots.push(global(object));
                 }
-                Place::JniGlobal => roots.push(global(object)),
                 Place::Monitor => roots.push(Root::MonitorUsed { object }),
                 _ if self.is_code_constant(place) => {}
                 _ => roots.extend(of_thread(object, place, threads)),
@@ -472,15 +471,9 @@ mod tests {
     }
 
     fn ids(numbers: &[u32]) -> Vec<(ThreadId, TraceId)> {
-        numbers
-            .iter()
-            .map(|&n| {
-                (
-                    ThreadId::new(n).expect("not 0"),
-                    TraceId::new(n + 1).expect("not 0"),
-                )
-            })
-            .collect()
+        let trace = |number| TraceId::new(number + 1).expect("not 0");
+        let row = |&number| (ThreadId::new(number).expect("not 0"), trace(number));
+        numbers.iter().map(row).collect()
     }
 
     #[test]

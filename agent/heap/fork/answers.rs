@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
-use tables::{ClassId, ObjectIndex, ObjectTable, StringId, Tables};
+use tables::{ClassId, ObjectIndex, ObjectTable, StringId};
 use writer::emit::{self, Texts};
 use writer::DumpFile;
 
@@ -46,7 +46,6 @@ const PROGRESS: Duration = Duration::from_secs(5);
 pub(super) struct Answers<'d, 'f> {
     pub(super) attempt: &'d Attempt<'f>,
     pub(super) catalogue: &'d mut Catalogue<'f>,
-    pub(super) tables: &'d Tables,
     pub(super) objects: ObjectTable,
     pub(super) stacks: Option<CapturedStacks<'f>>,
     pub(super) known_methods: HashSet<MethodId>,
@@ -184,7 +183,7 @@ impl Answers<'_, '_> {
             true => Texts::Names(&self.kept_texts),
             false => Texts::All,
         };
-        let tables = (self.tables, texts);
+        let tables = (self.catalogue.tables(), texts);
         match self.product.sizes() {
             Some(sizes) => {
                 let facts = (millis, sizes);
@@ -195,7 +194,7 @@ impl Answers<'_, '_> {
         file.head(self.site_records.to_vec())?;
         file.flush()?;
         let depth = |trace| {
-            let row = self.tables.traces.get(trace);
+            let row = self.catalogue.tables().traces.get(trace);
             row.map_or(0, |trace| trace.frames.len())
         };
         let ids = rows.ids.iter().zip(rows.java_frames);
@@ -220,7 +219,7 @@ impl Answers<'_, '_> {
             areas,
         };
         let texts = facts.texts().into_iter();
-        let texts = texts.map(|text| self.tables.strings.intern(text.as_bytes()));
+        let texts = texts.map(|text| self.catalogue.tables().strings.intern(text.as_bytes()));
         self.kept_texts.extend(texts);
     }
 

@@ -16,6 +16,7 @@ use crate::heap::facts::roots::RootNotes;
 use crate::order::Order;
 use hotspot::{ChunkFields, JavaFrames, MemoryAreas, StandingStacks, ThreadHandles, VmStructs};
 use jvm::object::Handle;
+use rustc_hash::FxHashMap;
 use snapshot::classes::{
     ClassDumps, ClassFacts, ClassMap, ClassReferences, Descriptions, MirrorFields,
     MirrorReferences, NameFields, Slot,
@@ -30,7 +31,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicU64;
 use std::sync::Mutex;
 use std::thread::available_parallelism;
-use tables::{ClassId, ObjectId, ObjectIndex, ObjectTable, Tables, TraceId};
+use tables::{ClassId, ObjectId, ObjectIndex, ObjectTable, TraceId};
 use writer::{Deliver, Segments, Tail, TailWriter};
 
 /// References in a walker's first batch.
@@ -39,14 +40,15 @@ const BATCH: usize = 512;
 /// Everything that the child needs. Made before the fork.
 #[derive(Debug)]
 pub(super) struct Task<'d, 'f> {
-    /// The classes.
+    /// The classes, and rows of all kinds. The child has its own copy, so it shares no lock with
+    /// other threads.
     pub(super) catalogue: &'d Catalogue<'f>,
-    /// Rows of all kinds. The child has its own copy, so it shares no lock with other threads.
-    pub(super) tables: &'d Tables,
     /// The objects and static fields with known contents.
     pub(super) known: &'d KnownObjects<'f>,
     /// Rows of mirrors, loaders and threads. Their addresses are not yet known.
     pub(super) objects: ObjectTable,
+    /// Objects that have a row because a root refers to them, by address.
+    pub(super) by_address: FxHashMap<u64, ObjectIndex>,
     /// The handles of these objects.
     pub(super) pinned: Vec<(ObjectIndex, Handle)>,
     /// The fields of mirrors.
@@ -264,7 +266,7 @@ impl Task<'_, '_> {
             .and_then(|known| mappings.around(known.object.object(memory)))
             .ok_or(Failure::Unexplained("the heap is mapped"))?;
         let values = self.values(&heap).ok_or(Failure::NoMemory)?;
-        let descriptions = Descriptions::of(facts, self.tables, &layout, &values);
+        let descriptions = Descriptions::of(facts, self.catalogue.tables(), &layout, &values);
         Ok(Snapshot {
             memory,
             mappings: mappings.clone(),
@@ -333,7 +335,7 @@ impl Task<'_, '_> {
         ClassDumps {
             snapshot,
             facts: &copy.facts,
-            tables: self.tables,
+            tables: self.catalogue.tables(),
             objects: &self.objects,
             references: &references,
             names: self.mirror_fields.names(),
@@ -350,7 +352,7 @@ impl Task<'_, '_> {
         let snapshot = &copy.snapshot;
         let classes = snapshot.classes.classes().iter();
         let places = classes.flat_map(|class| {
-            let row = self.tables.classes.get(class.id);
+            let row = self.catalogue.tables().classes.get(class.id);
             let ids = copy.facts.field_ids(class.id).iter();
             let is_static: Vec<bool> = row.map_or_else(Vec::new, |row| {
                 row.own_fields()

@@ -143,9 +143,11 @@ impl<'d, 'f> Task<'d, 'f> {
     }
 
     fn counted(&self, class: ClassId, count: ClassCount) -> Option<CountedClass> {
-        let row = self.tables.classes.get(class)?;
-        let name = self.tables.strings.get(row.name)?;
-        let loader = row.loader.and_then(|id| self.tables.loaders.get(id));
+        let row = self.catalogue.tables().classes.get(class)?;
+        let name = self.catalogue.tables().strings.get(row.name)?;
+        let loader = row
+            .loader
+            .and_then(|id| self.catalogue.tables().loaders.get(id));
         let loader = loader.and_then(|object| self.objects.id(object));
         Some(CountedClass {
             class: ClassName::from_dump(&name).to_java(),

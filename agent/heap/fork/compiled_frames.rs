@@ -32,7 +32,7 @@ pub(super) fn give_up(how: &str) {
 
 impl Task<'_, '_> {
     /// Adds what the compiled frames of all stacks hold to the roots, unless HotSpot has reported
-    /// it. Returns how many stacks could not be read to the end. `by_address` has rows of objects.
+    /// it. Returns how many stacks could not be read to the end.
     ///
     /// References of threads that HotSpot does not report are left out, as it does: those are
     /// ending, or its own.
@@ -40,13 +40,12 @@ impl Task<'_, '_> {
         &mut self,
         copy: &HeapCopy,
         roots: &mut RootNotes,
-        by_address: &mut FxHashMap<u64, ObjectIndex>,
     ) -> Result<u64, Failure> {
         // SAFETY: this is the forked copy, and these are its mappings.
         let memory = unsafe { Readable::new(&copy.mappings) };
         let stacks = self.stacks.as_ref().ok_or(Failure::Fault)?;
         let held = stacks.held(&memory).ok_or(Failure::OopMaps)?;
-        let mut found = FrameRoots::new(&mut self.objects, roots, by_address);
+        let mut found = FrameRoots::new(&mut self.objects, roots, &mut self.by_address);
         for held in &held.references {
             let Some(thread) = found.thread(&held.threads) else {
                 continue;
@@ -65,7 +64,6 @@ impl Task<'_, '_> {
         &mut self,
         copy: &HeapCopy,
         roots: &mut RootNotes,
-        by_address: &mut FxHashMap<u64, ObjectIndex>,
     ) -> Result<u64, Failure> {
         // SAFETY: this is the forked copy, and these are its mappings.
         let memory = unsafe { Readable::new(&copy.mappings) };
@@ -74,7 +72,7 @@ impl Task<'_, '_> {
             return Ok(roots.threads().len() as u64);
         };
         let mut unread = 0;
-        let mut found = FrameRoots::new(&mut self.objects, roots, by_address);
+        let mut found = FrameRoots::new(&mut self.objects, roots, &mut self.by_address);
         for of_thread in held {
             let thread = found.thread(&of_thread.threads);
             if found.roots.is_own_thread(thread) {
@@ -165,9 +163,8 @@ impl Task<'_, '_> {
         copy: &HeapCopy,
         owners: &FxHashMap<u64, u64>,
         roots: &mut RootNotes,
-        by_address: &mut FxHashMap<u64, ObjectIndex>,
     ) -> Result<(), Failure> {
-        let mut found = FrameRoots::new(&mut self.objects, roots, by_address);
+        let mut found = FrameRoots::new(&mut self.objects, roots, &mut self.by_address);
         for &(chunk, object) in &copy.held_in_chunks {
             let owner = owners.get(&chunk);
             let thread = owner.map(|&owner| found.row(owner)).transpose()?;

@@ -66,8 +66,6 @@ pub(super) struct Forker<'d, 'f> {
     stage: Stage,
     handlers: ForkHandlers,
     roots: RootNotes,
-    /// Objects that have a row because a root refers to them, by address.
-    by_address: FxHashMap<u64, ObjectIndex>,
     /// Objects that had a row before, with the addresses that HotSpot reports.
     seen: Vec<(ObjectIndex, u64)>,
     /// Only in the child.
@@ -105,7 +103,6 @@ impl<'d, 'f> Forker<'d, 'f> {
             stage: Stage::Roots,
             handlers: ForkHandlers::look(),
             roots: RootNotes::new(Some(own_thread), system),
-            by_address: FxHashMap::default(),
             seen: Vec::new(),
             watchdog: None,
             silence: Arc::default(),
@@ -289,10 +286,9 @@ impl<'d, 'f> Forker<'d, 'f> {
             reads_stacks: true, ..
         }) = &self.untagged
         {
-            copy.unread_stacks =
-                task.note_compiled_frames(&copy, &mut self.roots, &mut self.by_address)?;
+            copy.unread_stacks = task.note_compiled_frames(&copy, &mut self.roots)?;
         }
-        copy.unread_stacks += task.note_handles(&copy, &mut self.roots, &mut self.by_address)?;
+        copy.unread_stacks += task.note_handles(&copy, &mut self.roots)?;
         watchdog.feed();
         task.tell_progress()?;
         if task.begins_early() {
@@ -343,11 +339,10 @@ impl<'d, 'f> Forker<'d, 'f> {
         let held = std::mem::take(&mut frames.held);
         task.mark_with_chunks(copy, &held, watchdog)?;
         if let Some(fields) = task.virtual_threads {
-            let (roots, by_address) = (&mut self.roots, &mut self.by_address);
             let mut failure = None;
             frames.take_in(fields, &copy.snapshot, |thread_id, address| {
-                match row_at(address, by_address, &mut task.objects) {
-                    Ok(index) => roots.know_thread(thread_id, index),
+                match row_at(address, &mut task.by_address, &mut task.objects) {
+                    Ok(index) => self.roots.know_thread(thread_id, index),
                     Err(error) => failure = Some(error),
                 }
             });
@@ -373,7 +368,7 @@ impl<'d, 'f> Forker<'d, 'f> {
             .virtual_threads
             .map(|fields| frames.owners(fields, &copy.snapshot));
         let owners = owners.unwrap_or_default();
-        task.note_chunks(copy, &owners, &mut self.roots, &mut self.by_address)?;
+        task.note_chunks(copy, &owners, &mut self.roots)?;
         task.write(copy, &mut self.roots, watchdog)
     }
 
@@ -395,7 +390,7 @@ impl<'d, 'f> Forker<'d, 'f> {
             return Ok(index);
         }
         let task = self.task.as_mut().ok_or(Failure::Fault)?;
-        row_at(address, &mut self.by_address, &mut task.objects)
+        row_at(address, &mut task.by_address, &mut task.objects)
     }
 }
 

@@ -127,7 +127,7 @@ impl<'f> Asker<'_, 'f> {
 
     /// Reads constants of JDK classes: they are static and final, and their initialisers have run.
     fn statics(&mut self) -> Result<(), DumpError> {
-        for class in (0..self.catalogue.len()).filter_map(tables::ClassId::from_index) {
+        for class in self.catalogue.ids() {
             if self.known.statics.len() >= MOST_STATIC_FIELDS {
                 break;
             }

@@ -34,6 +34,7 @@ use hotspot::{JavaFrames, MemoryAreas, StandingStacks, ThreadHandles, Variables,
 use jvm::java_version::java_version;
 use jvm::object::{Handle, Object};
 use jvm::os::careful_reads;
+use rustc_hash::FxHashMap;
 use snapshot::classes::NameFields;
 use snapshot::mappings::{os_maps, Mappings};
 use std::cell::RefCell;
@@ -126,9 +127,9 @@ impl<'f> Attempt<'f> {
         pinned.push((own_thread, current.handle()));
         let task = Task {
             catalogue: &catalogue,
-            tables: &tables,
             known: &known,
             objects,
+            by_address: FxHashMap::default(),
             pinned,
             mirror_fields: mirror_fields(&catalogue),
             virtual_threads: the_same_fields(virtual_threads, env, &catalogue)?,
@@ -152,7 +153,6 @@ impl<'f> Attempt<'f> {
         let mut answers = Answers {
             attempt: self,
             catalogue: &mut catalogue,
-            tables: &tables,
             objects,
             known_methods,
             stacks: Some(stacks),

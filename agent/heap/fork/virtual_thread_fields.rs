@@ -92,7 +92,7 @@ pub(super) fn method_ids(
     if !virtual_threads.is_some_and(|fields| fields.in_use) {
         return HashSet::new();
     }
-    let classes = (0..catalogue.len()).filter_map(ClassId::from_index);
+    let classes = catalogue.ids();
     classes
         .filter_map(|class| catalogue.handle(class))
         // A class that is not linked has no frames, and an array has no methods.

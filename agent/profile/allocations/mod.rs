@@ -23,7 +23,7 @@ use sampled::live_samples::{weight, LiveSamples, Sample};
 use sampled::sample_budget::{SampleBudget, Taken};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::Arc;
-use tables::{SiteIndex, SiteKey, SiteTable, Tables, TraceId, Weight};
+use tables::{SiteIndex, SiteKey, SiteTable, TraceId, Weight};
 use writer::site_rows::SiteRow;
 
 /// Places of allocations that are remembered as shown by bytecode or not.
@@ -313,11 +313,6 @@ impl Allocations {
         rows
     }
 
-    /// The tables that sites are rows of.
-    pub(crate) fn tables(&self) -> &Tables {
-        self.traces.tables()
-    }
-
     /// The stacks that sites name.
     pub(crate) fn traces(&self) -> &StackTraces {
         &self.traces
@@ -339,11 +334,8 @@ impl Allocations {
     }
 
     fn site(&self, key: SiteKey, allocated: Weight) -> SiteRow {
-        let tables = self.tables();
-        let signature = tables.classes.get(key.class);
-        let signature = signature.and_then(|row| tables.strings.get(row.signature));
         SiteRow {
-            signature: signature.unwrap_or_default(),
+            signature: self.traces.signature(key.class),
             class: key.class,
             trace: key.trace,
             allocated,

@@ -118,17 +118,13 @@ impl CpuSamples {
                 }
             }
         };
-        if matches!(source, Source::Lists) {
-            let _ = self.source.set(source);
-        }
-        if let Source::Signals(sampler) = source {
-            if jni
-                .with_frame(|jni| self.begin_signals(sampler, env, jni))
-                .is_none()
-            {
-                say("CPU samples are lost: no memory for local references");
-                return;
-            }
+        let begun = match source {
+            Source::Lists => self.source.set(source).ok().or(Some(())),
+            Source::Signals(sampler) => jni.with_frame(|jni| self.begin_signals(sampler, env, jni)),
+        };
+        if begun.is_none() {
+            say("CPU samples are lost: no memory for local references");
+            return;
         }
         let body = |jni: &mut Jni<'_>| self.serve(env, jni);
         if let Err(why) = agent_threads::start(env, jni, THREAD_NAME, body) {

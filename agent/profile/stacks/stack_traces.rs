@@ -365,13 +365,11 @@ impl StackTraces {
 
     /// The method on top of a trace; `None` for the empty trace.
     pub(crate) fn top_method(&self, trace: TraceId) -> Option<TopMethod> {
-        let tables = &self.tables;
-        let trace = tables.traces.get(trace)?;
-        let frame = tables.frames.get(*trace.frames.first()?)?;
-        let class = tables.classes.get(frame.class)?;
+        let trace = self.tables.traces.get(trace)?;
+        let top = self.named_frame(*trace.frames.first()?, None)?;
         Some(TopMethod {
-            class: tables.strings.get(class.signature)?,
-            name: tables.strings.get(frame.method)?,
+            class: top.class,
+            name: top.method,
         })
     }
 

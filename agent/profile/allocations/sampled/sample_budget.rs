@@ -164,12 +164,7 @@ impl SampleBudget {
     /// Subtracts a sample's cost from the thread's account.
     fn charge(spent: Duration) {
         ACCOUNT.with(|account| {
-            if let Some(account) = account
-                .try_borrow_mut()
-                .ok()
-                .as_mut()
-                .and_then(|it| it.as_mut())
-            {
+            if let Ok(Some(account)) = account.try_borrow_mut().as_deref_mut() {
                 account.pay(spent + EVENT);
             }
         });
