@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use crate::screen::aside;
-use crate::thread_frames::PLUMBING;
+
+/// Packages whose frames show how something was allocated, but not why.
+const PLUMBING: [&str; 6] = ["java.", "javax.", "jdk.", "sun.", "kotlin.", "scala."];
 
 /// Whether the class is one of the JDK or of a language.
 pub(crate) fn is_library(class: &str) -> bool {

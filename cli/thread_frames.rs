@@ -5,9 +5,6 @@ use reader::{RootKind, StackFrame, Stacks};
 
 use crate::folding::is_library;
 
-/// Packages whose frames show how something was allocated, but not why.
-pub(crate) const PLUMBING: [&str; 6] = ["java.", "javax.", "jdk.", "sun.", "kotlin.", "scala."];
-
 /// The classes whose threads work through what they hold.
 const WORKERS: [&str; 2] = ["java.lang.ref.Finalizer", "jdk.internal.ref.CleanerImpl"];
 

@@ -28,8 +28,8 @@ impl FieldId {
 }
 
 impl<'f> Jni<'f> {
-    /// The value of an instance field of a primitive type, as bits in the host's order, zero-extended;
-    /// `None` for references.
+    /// The value of an instance field of a primitive type, as bits in the host's order,
+    /// zero-extended; `None` for references.
     #[allow(clippy::cast_sign_loss)] // the bits are wanted, not the number
     pub fn primitive_field(
         &self,

@@ -1,5 +1,5 @@
-//! The JVMTI functions that the agent calls: their positions in the function table, and the types of
-//! their arguments.
+//! The JVMTI functions that the agent calls: their positions in the function table, and the types
+//! of their arguments.
 //!
 //! `jvmti-sys` covers only JVMTI 1.2 and returns Rust enums, which is undefined behaviour for a
 //! number that a newer JVM adds. So the agent uses that crate's structs and calls the table by

@@ -3,8 +3,8 @@
 
 use serde_json::{json, Map, Value};
 
+use crate::folding::is_library;
 use crate::plain::plain;
-use crate::thread_frames::PLUMBING;
 
 /// Most bytes of an answer.
 pub(crate) const ANSWER_BYTES_MAX: usize = 8 << 10;
@@ -155,7 +155,7 @@ fn is_plumbing(frame: &Value) -> bool {
     let holds = frame
         .as_object()
         .is_some_and(|frame| frame.values().any(holds));
-    !holds && PLUMBING.iter().any(|package| class.starts_with(package))
+    !holds && is_library(class)
 }
 
 #[cfg(test)]

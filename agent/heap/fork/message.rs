@@ -346,7 +346,7 @@ impl<T: Sent> Sent for Vec<T> {
 
 macro_rules! sent_tuples {
     ($(($($item:ident),*))*) => {$(
-        #[allow(non_snake_case, reason = "a type and its value share a name")]
+        #[allow(non_snake_case)] // a type and its value share a name
         impl<$($item: Sent),*> Sent for ($($item,)*) {
             fn put(&self, body: &mut Vec<u8>) {
                 let ($($item,)*) = self;
