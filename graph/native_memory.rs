@@ -147,6 +147,8 @@ impl NativeMemory {
             block.kind != NativeKind::Direct || !path.any(is_image)
         });
         let mut sums: HashMap<(NativeKind, u32, u32), (u64, u64, u32)> = HashMap::default();
+        // An arena has a block for each of its segments.
+        let mut counted = FxHashSet::default();
         for block in &blocks {
             let key = (
                 block.kind,
@@ -154,7 +156,12 @@ impl NativeMemory {
                 owners.of(block.object),
             );
             let sum = sums.entry(key).or_insert((0, 0, block.object));
-            *sum = (sum.0 + 1, sum.1.saturating_add(block.bytes), sum.2);
+            let is_first = counted.insert((block.kind, block.object));
+            *sum = (
+                sum.0 + u64::from(is_first),
+                sum.1.saturating_add(block.bytes),
+                sum.2,
+            );
         }
         let mut sums: Vec<_> = sums.into_iter().collect();
         sums.sort_unstable_by_key(|(key, sum)| (Reverse((sum.1, sum.0)), *key));
@@ -518,6 +525,32 @@ mod tests {
         }
         let expected = [(NativeKind::Deflater, 1, DEFLATER_BYTES)];
         assert_eq!(found(dump), expected);
+    }
+
+    #[test]
+    fn an_arena_counts_once_with_all_its_segments() {
+        let mut dump = jdk();
+        let mut class = |id, name, fields: &[(&str, u8)]| {
+            let name = format!("jdk/internal/foreign/{name}");
+            dump.class_of(id, &name, (Dump::OBJECT, 0), fields, &[]);
+        };
+        class(0x200, "MemorySessionImpl", &[("list", REFERENCE)]);
+        let list = "MemorySessionImpl$ResourceList";
+        class(0x210, list, &[("first", REFERENCE)]);
+        let base = ("val$allocationBase", LONG);
+        let cleanup = [("next", REFERENCE), base, ("val$allocationSize", LONG)];
+        class(0x220, &format!("{list}$ResourceCleanup"), &cleanup);
+        for arena in [0x1000, 0x2000] {
+            dump.instance(arena, 0x200, &[arena + 0x10]);
+            dump.instance(arena + 0x10, 0x210, &[arena + 0x20]);
+            for (at, next) in [(0x20, arena + 0x30), (0x30, 0)] {
+                let address = (arena + at) << 16;
+                let values = [(8, next), (8, address), (8, 1000)];
+                dump.instance_with(arena + at, 0x220, &values);
+            }
+            dump.root(arena);
+        }
+        assert_eq!(found(dump), [(NativeKind::Arena, 2, 4000)]);
     }
 
     #[test]
