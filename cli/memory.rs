@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use format::AreaKind;
 use graph::{Heap, NativeMemory};
 
 use crate::answer::memory::{MemoryAnswer, ProcessFacts};
-use crate::dump_file::DumpFile;
+use crate::dump_file::{DumpFile, STDIN};
 use crate::heap_file::{failure, heap, opened_jvm, SizesOf};
 use crate::json;
 use crate::number::limit;
@@ -46,28 +47,30 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let Some(pid) = process_named(&arguments.file) else {
         let file = DumpFile::of_one(&arguments.file, arguments.dump)?;
-        return print(arguments, file, None);
+        return print(arguments, &file, |heap| {
+            match arguments.file.as_os_str() == STDIN {
+                true => sender(heap),
+                false => None,
+            }
+        });
     };
     // Held from before the question, so that it is the same process afterwards.
     let process = Process::find(pid).map_err(Failure::Input)?;
     let file = opened_jvm(pid, arguments.agent.as_deref())?;
-    print(arguments, file, Some(&process))
+    print(arguments, &file, |_| Some(process))
 }
 
+/// `of` is the process that has the heap, if one has.
 fn print(
     arguments: &Arguments,
-    file: DumpFile,
-    process: Option<&Process>,
+    file: &DumpFile,
+    of: impl FnOnce(&Heap<'_>) -> Option<Process>,
 ) -> Result<Verdict, Failure> {
     let note = file.progress(2);
-    let heap = heap(&file, SizesOf::Jvm, &note)?;
-    let failed = |fault| failure(&file, &fault);
-    let memory = NativeMemory::find(&heap).map_err(failed)?;
-    let facts = process.map(|process| facts(process, &heap, &memory));
-    let facts = facts.transpose()?;
+    let heap = heap(file, SizesOf::Jvm, &note)?;
+    let process = of(&heap);
+    let answer = answer(file, &heap, process.as_ref(), limit(arguments.top))?;
     file.done();
-    let most = limit(arguments.top);
-    let answer = MemoryAnswer::of(&heap, &memory, facts.as_ref(), most).map_err(failed)?;
     // The warning comes before the answer.
     let verdict = file.verdict(heap.damaged());
     to_stdout(|to| match arguments.json {
@@ -75,6 +78,35 @@ fn print(
         false => answer.print(to),
     })?;
     Ok(verdict)
+}
+
+/// The memory of a heap, and of the process that has it. Errors: the file cannot be read; the
+/// process has ended, or the system hides it.
+pub(crate) fn answer(
+    file: &DumpFile,
+    heap: &Heap<'_>,
+    process: Option<&Process>,
+    most: usize,
+) -> Result<MemoryAnswer, Failure> {
+    let failed = |fault| failure(file, &fault);
+    let memory = NativeMemory::find(heap).map_err(failed)?;
+    let facts = process.map(|process| facts(process, heap, &memory));
+    MemoryAnswer::of(heap, &memory, facts.transpose()?.as_ref(), most).map_err(failed)
+}
+
+/// The process that sends its own heap, as the agent's `do=memory` does: the heap is there.
+fn sender(heap: &Heap<'_>) -> Option<Process> {
+    let facts = heap.directory().strings.facts();
+    let process = Process::find(facts.words.get("pid")?.parse().ok()?).ok()?;
+    let area = facts
+        .areas
+        .iter()
+        .find(|area| area.kind == AreaKind::Heap)?;
+    let maps = process.read("maps").ok()?;
+    let mappings = Mapping::all(&String::from_utf8_lossy(&maps));
+    let mut mappings = mappings.iter();
+    let is_there = mappings.any(|mapping| mapping.range.contains(&area.range.start));
+    is_there.then_some(process)
 }
 
 /// What the system tells of the process. Errors: it has ended, or the system hides it.

@@ -22,7 +22,7 @@ pub enum Does {
     Histo(Samples),
     /// A report of the allocation sites, in this file.
     Sites(FileName),
-    /// The answer of `hprof leaks`.
+    /// The answer of `hprof leaks` or `hprof memory`.
     Leaks(Leaks),
 }
 
@@ -37,9 +37,11 @@ pub struct Samples {
     pub top: usize,
 }
 
-/// Who is asked what keeps the memory.
+/// Who is asked what keeps the memory, or what all memory is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaks {
+    /// The question: `leaks` or `memory`.
+    pub question: &'static str,
     /// The file to which each answer is added.
     pub file: FileName,
     /// The command `hprof`; `None` for the one beside the agent's library.
@@ -53,4 +55,5 @@ pub(super) enum Word {
     Histo,
     Sites,
     Leaks,
+    Memory,
 }

@@ -75,7 +75,9 @@ fn refuse_unmade(said: &Said) -> Result<(), OptionError> {
     let is_sampled = said.metrics.is_some() || said.top.is_some();
     let why = match said.does {
         does if is_sampled && does != Word::Histo => "metrics= and top= are about do=histo: add it",
-        does if said.command.is_some() && does != Word::Leaks => "hprof= is about do=leaks: add it",
+        does if said.command.is_some() && !matches!(does, Word::Leaks | Word::Memory) => {
+            "hprof= is about do=leaks and do=memory: add one"
+        }
         _ => return Ok(()),
     };
     Err(OptionError(why.to_owned()))

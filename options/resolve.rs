@@ -124,10 +124,17 @@ fn does(said: &Said, heap_sites: bool) -> Result<Does, OptionError> {
             ));
         }
         Word::Sites => Does::Sites(named(said, "do=sites", "java.sites.txt")?),
-        Word::Leaks => Does::Leaks(Leaks {
-            file: named(said, "do=leaks", "java.leaks.txt")?,
-            command: said.command.clone(),
-        }),
+        Word::Leaks => asked(said, "leaks", named(said, "do=leaks", "java.leaks.txt")?),
+        Word::Memory => asked(said, "memory", named(said, "do=memory", "java.memory.txt")?),
+    })
+}
+
+/// The question to the command `hprof`.
+fn asked(said: &Said, question: &'static str, file: FileName) -> Does {
+    Does::Leaks(Leaks {
+        question,
+        file,
+        command: said.command.clone(),
     })
 }
 

@@ -517,7 +517,7 @@ fn samples_have_no_limit_and_names_of_their_own() {
     }
     assert!(refusal("do=histo,top=10001").contains("from 0 to 10000"));
     assert!(refusal("on=oom+every=1m,do=histo").starts_with("on=oom makes a dump and nothing"));
-    assert!(refusal("on=every=1m,do=both").contains("do takes dump|histo|sites|leaks"));
+    assert!(refusal("on=every=1m,do=both").contains("do takes dump|histo|sites|leaks|memory"));
 }
 
 #[test]
@@ -525,6 +525,7 @@ fn sites_and_leaks_need_what_they_are_made_of() {
     let sites = options("heap=sites,on=every=1m,do=sites=%p.txt");
     assert_eq!(sites.does, Does::Sites(FileName::parse("%p.txt").unwrap()));
     let leaks = Leaks {
+        question: "leaks",
         file: FileName::parse("java.leaks.txt").unwrap(),
         command: Some("/bin/hprof".into()),
     };
@@ -532,13 +533,18 @@ fn sites_and_leaks_need_what_they_are_made_of() {
     let most = asked.on.expect("conditions").limits.most;
     assert_eq!((asked.does, most), (Does::Leaks(leaks), Some(10)));
     assert_eq!(options("heap=dump,do=leaks").on, None);
+    let Does::Leaks(asked) = options("heap=dump,do=memory").does else {
+        panic!("a question to the command");
+    };
+    let file = FileName::parse("java.memory.txt").unwrap();
+    assert_eq!((asked.question, asked.file), ("memory", file));
     assert!(refusal("heap=dump,on=every=1m,do=sites").contains("add heap=sites or heap=all"));
     for wrong in ["hprof=a", "do=sites,hprof=a"] {
         assert!(refusal(wrong).contains("is about do=leaks"), "{wrong}");
     }
     for wrong in ["do=dump=a", "do=leaks="] {
         assert!(
-            refusal(wrong).contains("do takes dump|histo|sites|leaks"),
+            refusal(wrong).contains("do takes dump|histo|sites|leaks|memory"),
             "{wrong}"
         );
     }

@@ -230,7 +230,7 @@ impl DumpError {
                 left_bytes,
             } => write!(
                 f,
-                "hprof leaks would need about {} MiB of memory for {objects} objects, but only {} MiB are left, which the \
+                "hprof would need about {} MiB of memory for {objects} objects, but only {} MiB are left, which the \
                  application may need; raise its limit, or use do=histo",
                 needed_bytes >> 20,
                 left_bytes >> 20

@@ -1,4 +1,5 @@
-//! `do=leaks`: `hprof leaks` reads the graph of the heap, and its answer is added to a file.
+//! `do=leaks` and `do=memory`: the command reads the graph of the heap, and its answer is added to
+//! a file.
 //!
 //! There is no analysis in the agent. The command is a process of its own, with limits of time,
 //! bytes and memory.
@@ -33,14 +34,13 @@ const MORE_NICE: i32 = 5;
 pub(crate) fn command_of(leaks: &Leaks) -> Result<PathBuf, String> {
     let checked = |command: PathBuf, checked: io::Result<()>| match checked {
         Ok(()) => Ok(command),
-        Err(error) => Err(no_command(&command, &error.to_string())),
+        Err(error) => Err(no_command(leaks.question, &command, &error.to_string())),
     };
     if let Some(command) = &leaks.command {
         return checked(command.clone(), check_program(command));
     }
-    let library = own_library().ok_or(
-        "do=leaks: the agent does not find its own folder; name the command by hprof=FILE",
-    )?;
+    let library = own_library()
+        .ok_or("do=: the agent does not find its own folder; name the command by hprof=FILE")?;
     let command = library.with_file_name("hprof");
     // Nobody has named it, and others may write to the folder, such as /tmp.
     let trusted = check_program(&command).and_then(|()| owner::check_program(&command, &library));
@@ -55,9 +55,9 @@ fn check_program(path: &Path) -> io::Result<()> {
     Err(io::Error::other("it is no program"))
 }
 
-fn no_command(command: &Path, why: &str) -> String {
+fn no_command(question: &str, command: &Path, why: &str) -> String {
     format!(
-        "do=leaks needs the command hprof, which is not at {}: {why}; name it by hprof=FILE",
+        "do={question} needs the command hprof, which is not at {}: {why}; name it by hprof=FILE",
         command.display()
     )
 }
@@ -67,6 +67,7 @@ pub(crate) fn outlet(leaks: &Leaks, order: &Order<'_>) -> Result<StreamOutlet, S
     let options = order.options;
     let patience = patience(options);
     let asked = Asked {
+        question: leaks.question,
         command: command_of(leaks)?,
         file: LinesFile {
             path: leaks.file.first(),
@@ -84,6 +85,7 @@ pub(crate) fn outlet(leaks: &Leaks, order: &Order<'_>) -> Result<StreamOutlet, S
 /// The way to the command.
 #[derive(Clone, Debug)]
 struct Asked {
+    question: &'static str,
     command: PathBuf,
     file: LinesFile,
     because: String,
@@ -106,7 +108,7 @@ impl Asked {
                 cause: self.because.clone(),
                 ..Taken::default()
             };
-            return taken.json_line("leaks", told);
+            return taken.json_line(self.question, told);
         }
         format!(
             "{} process {}, because of {}\n{}\n\n",
@@ -121,7 +123,7 @@ impl Asked {
 impl Way for Asked {
     fn reach(&self) -> Result<(OwnedFd, Box<dyn Reader>), WriteError> {
         let json = self.is_json().then_some("--json");
-        let arguments: Vec<&str> = ["leaks", "-"].into_iter().chain(json).collect();
+        let arguments: Vec<&str> = [self.question, "-"].into_iter().chain(json).collect();
         let started = Command::start_file(&self.command, &arguments);
         let (input, answer, command) = started.map_err(|error| {
             let command = self.command.display();
@@ -141,7 +143,7 @@ impl Way for Asked {
     }
 
     fn reader(&self) -> String {
-        format!("{} leaks -", self.command.display())
+        format!("{} {} -", self.command.display(), self.question)
     }
 
     fn name(&self) -> PathBuf {
@@ -226,6 +228,7 @@ mod tests {
         write!(file, "#!/bin/sh\n{script}\n").expect("written");
         let file = folder.join(name);
         Leaks {
+            question: "leaks",
             file: FileName::parse(file.to_str().expect("UTF-8")).expect("a name"),
             command: Some(command),
         }
@@ -266,6 +269,13 @@ mod tests {
         let line = fs::read_to_string(folder.path().join("a.jsonl")).expect("a line");
         let end = ",\"cause\":\"rss>85%: much\",\"leaks\":[\"leaks - --json\"]}\n";
         assert!(line.ends_with(end), "{line}");
+        let memory = Leaks {
+            question: "memory",
+            ..leaks(folder.path(), "b.txt", "echo \"$* $(cat)\"")
+        };
+        sent(&memory, 60).expect("an answer");
+        let text = fs::read_to_string(folder.path().join("b.txt")).expect("text");
+        assert!(text.contains("\nmemory - heap\n"), "{text}");
     }
 
     #[test]

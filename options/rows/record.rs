@@ -134,14 +134,15 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         name: "do",
-        values: "dump|histo|sites|leaks",
+        values: "dump|histo|sites|leaks|memory",
         default: "dump",
         help: "what `on=` makes, or an attached agent at once. `histo`: adds a line of JSON \
                with the largest classes, counted in a forked copy, to `java.histo.jsonl`. \
                `sites`: writes a report of the allocation sites to `java.sites.txt`; a later \
                one gets a number. `leaks`: a forked copy sends the objects without values to \
                `hprof leaks`, whose answer is added to `java.leaks.txt`, as lines of JSON where \
-               the name ends in `.jsonl`. `do=histo=NAME` and so on name another file, with `%` \
+               the name ends in `.jsonl`. `memory`: the same for `hprof memory`, to \
+               `java.memory.txt`. `do=histo=NAME` and so on name another file, with `%` \
                as in `file=`. At 64 MB, a file of lines or answers is renamed to `NAME.1`",
         standing: Standing::Built,
         set: |said, value| {
@@ -154,6 +155,7 @@ pub(super) const ROWS: &[Row] = &[
                 "histo" => Word::Histo,
                 "sites" => Word::Sites,
                 "leaks" => Word::Leaks,
+                "memory" => Word::Memory,
                 _ => return Err(""),
             };
             if name.as_deref() == Some("") {
@@ -182,7 +184,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "hprof",
         values: "FILE",
         default: "hprof beside the agent",
-        help: "with `do=leaks`: the command `hprof`",
+        help: "with `do=leaks` and `do=memory`: the command `hprof`",
         standing: Standing::Built,
         set: |said, value| {
             if value.is_empty() {

@@ -35,7 +35,7 @@ class LittleRoomTest {
                 .agent("heap=dump,doe=n,on=every=1s,count=100,do=leaks=leaks.txt,file=a.hprof").through(MemoryGroup.in(group))
                 .run(MillionObjects.class).ready()) {
             MemoryGroup.leave(group, LEFT_BYTES);
-            String refusal = "no dump: hprof leaks would need about \\d+ MiB of memory for \\d+ objects, but only \\d+ MiB are left, .*";
+            String refusal = "no dump: hprof would need about \\d+ MiB of memory for \\d+ objects, but only \\d+ MiB are left, .*";
             jvm.err.await(1, "a refusal by the agent", line -> line.matches("hprof-rs: .*" + refusal), Jvm.LIMIT);
             Command asked = Command.run(words(MemoryGroup.in(group), Tools.command(), "leaks", jvm.pid()));
             assertEquals(2, asked.exit, asked::toString);
