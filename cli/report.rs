@@ -2,6 +2,7 @@
 
 mod classes;
 mod growth;
+mod memory;
 pub(crate) mod page;
 mod space;
 mod stacks;
@@ -13,7 +14,7 @@ mod waste;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use graph::{GraphError, Leaks, Waste, THRESHOLD_PERCENT};
+use graph::{Leaks, Waste, THRESHOLD_PERCENT};
 use serde_json::{json, Value};
 
 use crate::date::date;
@@ -22,7 +23,7 @@ use crate::heap_file::{failure, with_loaded, GraphArguments, Loaded};
 use crate::number::{grouped, in_units};
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
-use crate::process::process_named;
+use crate::process::{process_named, Process};
 use crate::sentence::Words;
 use crate::target;
 
@@ -107,13 +108,15 @@ fn page_of(dump: &Path) -> Result<PathBuf, Failure> {
 }
 
 fn write(graph: &GraphArguments, earlier: Option<Earlier>, to: &Path) -> Result<Verdict, Failure> {
-    let has_values = process_named(&graph.file).is_none();
+    let pid = process_named(&graph.file);
+    let has_values = pid.is_none();
+    // Held from before the question, so that it is the same process afterwards.
+    let process = pid.and_then(|pid| Process::find(pid).ok());
     let passes = if has_values { 3 } else { 2 };
     with_loaded(graph, passes, |loaded| {
         let file = &loaded.file;
         let growth = earlier.map(|earlier| earlier.until(loaded)).transpose()?;
-        let data = model(loaded, growth.as_ref(), has_values);
-        let data = data.map_err(|fault| failure(file, &fault))?;
+        let data = model(loaded, growth.as_ref(), has_values, process.as_ref())?;
         file.done();
         let page = page::page(&data);
         target::write_private(to, file, |to| to.write_all(page.as_bytes()))?;
@@ -127,30 +130,34 @@ fn write(graph: &GraphArguments, earlier: Option<Earlier>, to: &Path) -> Result<
     })
 }
 
-/// The page's data for its script, with what grew since an earlier heap, and with waste if the heap
-/// has values. [`Space`] bounds its size for any heap.
+/// The page's data for its script, with what grew since an earlier heap, with waste if the heap has
+/// values, and with the memory of the process that has it. [`Space`] bounds its size for any heap.
+/// Errors: the file cannot be read.
 pub(crate) fn model(
     loaded: &Loaded<'_>,
     growth: Option<&Growth>,
     has_values: bool,
-) -> Result<Value, GraphError> {
+    process: Option<&Process>,
+) -> Result<Value, Failure> {
     let Loaded {
         file,
         heap,
         retained,
         rule,
     } = loaded;
-    let leaks = Leaks::find(heap, retained, THRESHOLD_PERCENT)?;
-    let words = Words::of_leaks(heap, &leaks)?;
+    let failed = |fault| failure(file, &fault);
+    let memory = memory::in_json(loaded, process)?;
+    let leaks = Leaks::find(heap, retained, THRESHOLD_PERCENT).map_err(failed)?;
+    let words = Words::of_leaks(heap, &leaks).map_err(failed)?;
     let mut space = Space::default();
     let suspects = suspects::in_json(heap, &leaks, &words, &mut space);
     let tree = treemap::Tree::of(heap, retained, &mut space, treemap::LIMITS);
     let classes = classes::in_json(heap, retained, &mut space);
     let stacks = stacks::in_json((heap, retained), words.stacks(), &mut space);
-    let threads = threads::in_json(heap, retained, words.stacks(), &mut space)?;
+    let threads = threads::in_json(heap, retained, words.stacks(), &mut space).map_err(failed)?;
     let growth = growth.map(|growth| growth.in_json(&mut space));
     let waste = if has_values {
-        let waste = Waste::find(heap, retained)?;
+        let waste = Waste::find(heap, retained).map_err(failed)?;
         Some(waste::in_json(heap, &waste, &mut space))
     } else {
         None
@@ -176,6 +183,7 @@ pub(crate) fn model(
         "stacks": stacks,
         "threads": threads,
         "growth": growth,
+        "memory": memory,
         "waste": waste,
         "names": space.names(),
     }))

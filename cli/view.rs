@@ -19,11 +19,11 @@ use tempfile::NamedTempFile;
 
 use crate::answer::show::Shown;
 use crate::ended::Ended;
-use crate::heap_file::{failure, GraphArguments, Loaded};
+use crate::heap_file::{GraphArguments, Loaded};
 use crate::leftover::Leftover;
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
-use crate::process::process_named;
+use crate::process::{process_named, Process};
 use crate::report;
 
 use answers::Answers;
@@ -82,18 +82,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         port: listener.local_addr()?.port(),
         token: token()?,
     };
+    let pid = process_named(&arguments.graph.file);
+    // Held from before the question, so that it is the same process afterwards.
+    let process = pid.and_then(|pid| Process::find(pid).ok());
     let file = arguments.graph.open()?;
     // What is waste is found by a third pass over a file.
     let note = file.progress(3);
     let loaded = Loaded::read(file, &arguments.graph, &note)?;
     let verdict = loaded.file.verdict(loaded.heap.damaged());
-    let shown = match process_named(&arguments.graph.file) {
+    let shown = match pid {
         Some(_) => Shown::References,
         None => Shown::Values {
             strings: arguments.strings,
         },
     };
-    let page = page(&loaded, shown)?;
+    let page = page(&loaded, shown, process.as_ref())?;
     loaded.file.done();
     let ended = Ended::new();
     let asked = listen(listener, door.clone());
@@ -124,10 +127,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 }
 
 /// The page as the browser gets it. Errors: the file cannot be read.
-fn page(loaded: &Loaded<'_>, shown: Shown) -> Result<String, Failure> {
-    let failed = |fault| failure(&loaded.file, &fault);
+fn page(loaded: &Loaded<'_>, shown: Shown, process: Option<&Process>) -> Result<String, Failure> {
     let has_values = matches!(shown, Shown::Values { .. });
-    let mut data = report::model(loaded, None, has_values).map_err(failed)?;
+    let mut data = report::model(loaded, None, has_values, process)?;
     let view = match shown {
         Shown::References => json!({ "strings": false, "values": false }),
         Shown::Values { strings } => json!({ "strings": strings, "values": true }),

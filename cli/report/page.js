@@ -738,6 +738,28 @@ if (data.waste) {
   document.getElementById("waste").remove();
 }
 
+// --- The memory of the process
+
+if (data.memory) {
+  const { sentence, process, holders, holders_left_out: left } = data.memory;
+  const cell = (text) => element("td", "", text);
+  const number = (text) => element("td", "number", text);
+  body("memory").append(element("p", "", sentence));
+  if (process) {
+    const uses = [...process.uses, { use: "not known", bytes: process.unknown_bytes }];
+    body("memory").append(plainTable([["Resident", "number"], ["Use", ""], ["Share", ""]], uses.map(({ use, bytes }) =>
+      element("tr", "", number(inUnits(bytes)), cell(use.replaceAll("_", " ")), barCell(bytes, process.resident_bytes)))));
+  }
+  if (holders.length > 0) {
+    body("memory").append(element("h3", "", "Outside of the heap, by the objects that hold it"),
+      plainTable([["Bytes", "number"], ["Objects", "number"], ["Class", ""], ["Kind", ""], ["Held by", ""]], holders.map((row) => element("tr", "",
+        number(row.bytes === 0 ? "?" : (row.is_estimate ? "~" : "") + inUnits(row.bytes)), number(grouped(row.objects)), cell(row.class), cell(row.kind), cell(row.held_by)))));
+  }
+  if (left > 0) body("memory").append(element("p", "note", "hprof memory lists " + counted(left, "more row") + "."));
+} else {
+  document.getElementById("memory").remove();
+}
+
 // --- Around it
 
 for (const section of document.querySelectorAll("main section")) {

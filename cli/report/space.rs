@@ -55,8 +55,13 @@ impl Space {
 
 /// A text without control characters, cut to the length of a name.
 pub(crate) fn cut(text: &str) -> String {
+    cut_to(text, NAME_CHARS)
+}
+
+/// A text without control characters, cut to this many characters.
+pub(crate) fn cut_to(text: &str, most: usize) -> String {
     let mut chars = text.chars();
-    let mut name: String = chars.by_ref().take(NAME_CHARS).collect();
+    let mut name: String = chars.by_ref().take(most).collect();
     if chars.next().is_some() {
         name.push('…');
     }

@@ -71,6 +71,28 @@ fn a_heap_with_many_classes_makes_a_small_page() {
 }
 
 #[test]
+fn a_page_has_what_is_outside_of_the_heap() {
+    let folder = TempDir::new().unwrap();
+    let (file, page) = (folder.path().join("a.hprof"), folder.path().join("a.html"));
+    let memory = |dump: &Dump| {
+        std::fs::write(&file, dump.bytes()).unwrap();
+        assert!(report(&file, &page).status.success());
+        data(&std::fs::read_to_string(&page).unwrap())["memory"].clone()
+    };
+    let mut dump = Dump::new(8);
+    assert!(memory(&dump).is_null());
+    let fields = [("capacity", 10), ("address", 11)];
+    dump.class_of(0x100, "java/nio/Buffer", (Dump::OBJECT, 0), &fields, &[]);
+    let name = "java/nio/DirectByteBuffer";
+    dump.class_of(0x110, name, (0x100, 0), &[], &[]);
+    dump.instance_with(0x1000, 0x110, &[(4, 5000), (8, 0x7000)]);
+    dump.root(0x1000);
+    let memory = memory(&dump);
+    assert!(memory["process"].is_null());
+    assert_eq!(memory["holders"][0]["bytes"], 5000, "{memory}");
+}
+
+#[test]
 fn a_page_takes_the_place_of_no_dump() {
     let folder = TempDir::new().unwrap();
     let (dump, other) = (folder.path().join("a.hprof"), folder.path().join("b.hprof"));

@@ -11,6 +11,8 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Tools;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,13 +32,15 @@ class OffHeapTest {
 
     @ParameterizedTest
     @MethodSource("some")
-    void nearlyAllHasAName(Jdk jdk) {
+    void nearlyAllHasAName(Jdk jdk) throws IOException {
         Path dump = folder.resolve("off-heap.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,sampling=0,doe=n,file=" + dump).switches("-Xmx256m")
                 .run(OffHeap.class, folder.toString()).ready()) {
             JsonObject live = ask(jvm.pid());
             mustNameOwners(live);
             mustNameMemory(live.getAsJsonObject("process"));
+            mustAnswerTheAgent(jvm);
+            mustBeInThePage(jvm);
             jvm.signal("QUIT");
             jvm.dumped(1);
             JsonObject file = ask(dump);
@@ -44,6 +48,23 @@ class OffHeapTest {
             assertTrue(file.get("process").isJsonNull(), file::toString);
             assertEquals(0, jvm.end(), jvm.err::text);
         }
+    }
+
+    /** The agent asks the same command, which finds the process by what it is sent. */
+    private void mustAnswerTheAgent(Jvm jvm) throws IOException {
+        Path answers = folder.resolve("memory.jsonl");
+        jvm.attach("heap=dump,do=memory=" + answers + ",hprof=" + Tools.command()).good();
+        JsonObject line = JsonParser.parseString(Files.readString(answers)).getAsJsonObject();
+        JsonObject answer = line.getAsJsonObject("memory");
+        mustNameOwners(answer);
+        mustNameMemory(answer.getAsJsonObject("process"));
+    }
+
+    private void mustBeInThePage(Jvm jvm) throws IOException {
+        Path page = folder.resolve("page.html");
+        Command.run(Tools.command(), "report", jvm.pid(), "-o", page, "--agent", Tools.agent()).good();
+        String memory = Files.readString(page).split("\"memory\":", 2)[1];
+        assertTrue(memory.contains("\"use\":\"direct_buffers\"") && memory.contains("static field POOL of leaks.OffHeap"), memory);
     }
 
     private static JsonObject ask(Object of) {
