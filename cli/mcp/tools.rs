@@ -26,10 +26,11 @@ use crate::dump_file::DumpFile;
 use crate::dump_place::DumpPlace;
 use crate::heap_file::{failure, opened_jvm, GraphArguments, Loaded};
 use crate::histo;
+use crate::memory;
 use crate::outcome::Failure;
 use crate::path;
 use crate::plain::plain;
-use crate::process::process_named;
+use crate::process::{process_named, Process};
 use crate::show;
 use crate::waste;
 
@@ -108,6 +109,16 @@ impl<'a> HeapTools<'a> {
         Ok(self.loaded.insert(loaded))
     }
 
+    fn memory(&mut self, limit: usize) -> Result<Value, Failure> {
+        let process = match self.source {
+            Source::Jvm(pid) => Some(Process::find(pid).map_err(Failure::Input)?),
+            Source::File(_) | Source::Written(..) => None,
+        };
+        let loaded = self.heap()?;
+        let answer = memory::answer(&loaded.file, &loaded.heap, process.as_ref(), limit);
+        answer.map(|answer| answer.in_json())
+    }
+
     fn is_live(&self) -> bool {
         matches!(self.source, Source::Jvm(_))
     }
@@ -168,6 +179,7 @@ impl<'a> HeapTools<'a> {
                     .map(|answer| answer.in_json())
                     .map_err(|fault| failure(&loaded.file, &fault))
             }
+            "memory" => self.memory(limit(10)?),
             "waste" => self.waste(limit(5)?),
             "refresh" => self.refresh(),
             "dump" => self.dump(),

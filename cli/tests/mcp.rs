@@ -68,7 +68,7 @@ fn every_tool_answers_from_one_heap() {
         .collect();
     assert_eq!(
         names,
-        ["overview", "leaks", "top", "histo", "path", "show", "threads", "waste"]
+        ["overview", "leaks", "top", "histo", "path", "show", "threads", "memory", "waste"]
     );
     let id = object(&folder);
     let input: String = (0..)
