@@ -36,9 +36,9 @@ impl Common {
         for object in some {
             let path = || search.climb(*object);
             // Class objects differ by what they are, as their static fields do.
-            let step = |object: u32| match heap.class_of_object(object) {
-                Some(_) => (true, object),
-                None => (false, heap.class(object)),
+            let step = |step: u32| match is_holder(heap, step, *object) {
+                true => (true, step),
+                false => (false, heap.class(step)),
             };
             let classes = path().take(STEPS_MAX).map(step);
             let alike = ways.entry(classes.collect()).or_insert_with(|| Way {
@@ -85,16 +85,19 @@ fn holder(heap: &Heap<'_>, search: &Search<'_, '_>, object: u32) -> Option<(bool
     let mut path = search.climb(object);
     let mut last = None;
     for step in path.by_ref().take(ROOT_STEPS_MAX) {
-        let is_its_loader = |class| heap.loader(class) == Some(heap.id(object));
-        if heap
-            .class_of_object(step)
-            .is_some_and(|class| !is_its_loader(class))
-        {
+        if is_holder(heap, step, object) {
             return Some((true, step));
         }
         last = Some((false, heap.class(step)));
     }
     last.filter(|_| path.next().is_none())
+}
+
+/// Whether a step to an object is a class object, but none that the object defines as a loader:
+/// each loader has its own.
+fn is_holder(heap: &Heap<'_>, step: u32, object: u32) -> bool {
+    let class = heap.class_of_object(step);
+    class.is_some_and(|class| heap.loader(class) != Some(heap.id(object)))
 }
 
 /// Objects whose paths lead over the same classes.
