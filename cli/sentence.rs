@@ -9,6 +9,7 @@ use graph::{
 use reader::{RootKind, StackFrame, Stacks};
 
 use crate::answer::path::{root_name, PathAnswer};
+use crate::folding::is_library;
 use crate::frame;
 use crate::number::{counted, grouped, in_units, percent};
 use crate::plain::{plain, shown};
@@ -152,10 +153,15 @@ impl<'h, 'p> Words<'h, 'p> {
         if let Some(elements) = suspect.held.elements {
             let holders = suspect.held.holders.iter().rev().take(2);
             let mut text = self.objects(&elements);
+            let mut bytes = elements.bytes;
+            if let Some(beside) = suspect.held.beside {
+                text.push_str(&format!(" and {}", self.objects(&beside)));
+                bytes = bytes.saturating_add(beside.bytes);
+            }
             for holder in holders {
                 text.push_str(&format!(" in {}", self.objects(holder)));
             }
-            return (text, false, elements.bytes);
+            return (text, false, bytes);
         }
         match suspect.who {
             Who::Object(object) => {
@@ -225,6 +231,9 @@ impl<'h, 'p> Words<'h, 'p> {
             return Some(format!(
                 "{verb} {objects} in the static field {field} of {class}"
             ));
+        }
+        if let Some(shared) = suspect.held.shared {
+            return Some(format!("they share {}", self.objects(&shared)));
         }
         let what = match suspect.held.below.first() {
             Some(most) => self.objects(most),
@@ -396,12 +405,24 @@ impl<'h, 'p> Words<'h, 'p> {
         PathAnswer::of(self.heap, path).with_names(path, name)
     }
 
-    /// The stack of the thread that a path is about.
-    pub(crate) fn stack_of(&self, path: &Path) -> impl Iterator<Item = &StackFrame> {
-        let is_about = is_thread(path) && path.steps.len() == 1;
-        let first = path.steps.first().map(|step| step.object);
-        let thread = first.filter(|_| is_about);
-        thread.into_iter().flat_map(|thread| self.stack(thread))
+    /// The stack of the thread that a path is about; of one whose field holds something only the
+    /// application's first method.
+    pub(crate) fn stack_of(&self, path: &Path) -> Vec<&StackFrame> {
+        let Some(thread) = path.steps.first().filter(|_| is_thread(path)) else {
+            return Vec::new();
+        };
+        let stack = self.stack(thread.object);
+        match (path.steps.len(), path.frame) {
+            (1, _) => stack.collect(),
+            (_, None) => {
+                let first = own_frame(stack.rev());
+                first
+                    .filter(|frame| !is_library(&frame.class))
+                    .into_iter()
+                    .collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     fn stack(&self, thread: u32) -> impl DoubleEndedIterator<Item = &StackFrame> + Clone {

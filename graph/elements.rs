@@ -23,6 +23,9 @@ const HOLDERS_MAX: u64 = 1_000;
 /// Elements are at least this many times as many as their holders.
 const MANY: u64 = 8;
 
+/// Numbers that differ by less than this part are those of keys and their values.
+const ALIKE: u64 = 32;
+
 /// Holders within holders that are passed on the way to the elements.
 const LEVELS_MAX: usize = 8;
 
@@ -46,6 +49,12 @@ pub struct Held {
     pub elements: Option<Elements>,
     /// The few objects of the program that hold the elements, outermost first.
     pub holders: Vec<Elements>,
+    /// Objects of the program that are as many as the elements, if those are none: the values of
+    /// a map whose keys have the bytes.
+    pub beside: Option<Elements>,
+    /// Objects that several of a group refer to, so that none of it retains them, if nothing else
+    /// stands out.
+    pub shared: Option<Elements>,
     /// The first objects below that are no structure, by class, most retained bytes first.
     pub below: Vec<Elements>,
 }
@@ -74,9 +83,10 @@ impl Held {
         let below = search.below(holders, &FxHashSet::default());
         let mut held = Self {
             elements: search.named(&below, bytes),
-            holders: Vec::new(),
             below,
+            ..Self::default()
         };
+        search.unwrap(&mut held, holders);
         search.descend(&mut held, holders);
         held.elements = held.elements.filter(|it| it.objects > 1);
         if let ([head], Some(nodes)) = (holders, &mut held.elements) {
@@ -86,6 +96,7 @@ impl Held {
             }
         }
         held.count_nodes();
+        held.beside = search.beside(&held);
         held
     }
 
@@ -125,9 +136,10 @@ impl Held {
         });
         let mut held = Self {
             elements,
-            holders: Vec::new(),
             below: elements.into_iter().collect(),
+            ..Self::default()
         };
+        search.unwrap(&mut held, objects);
         search.descend(&mut held, objects);
         held.count_nodes();
         held
@@ -139,20 +151,25 @@ impl Search<'_, '_> {
     /// `passed` are walked through, but count.
     fn below(&self, from: &[u32], passed: &FxHashSet<u32>) -> Vec<Elements> {
         let mut found: FxHashMap<u32, Elements> = FxHashMap::default();
-        let mut open: Vec<u32> = Vec::new();
+        // An object, and whether it is below a lambda, whose bytes are counted with that.
+        let mut open: Vec<(u32, bool)> = Vec::new();
         let below = |object: u32| self.retained.each_dominated(object);
-        open.extend(from.iter().flat_map(|object| below(*object)));
-        while let Some(object) = open.pop() {
+        let tops = from.iter().flat_map(|object| below(*object));
+        open.extend(tops.map(|object| (object, false)));
+        while let Some((object, in_lambda)) = open.pop() {
             let class = self.heap.class(object);
             let is_passed = passed.contains(&class);
+            let is_lambda = self.structure.is_lambda(class);
             if is_passed || self.structure.part(class) == Part::Structure {
-                open.extend(below(object));
+                let in_lambda = in_lambda || is_lambda;
+                open.extend(below(object).map(|object| (object, in_lambda)));
             }
             let is_content = self.structure.part(class) != Part::Structure;
-            if is_passed || is_content || self.structure.is_lambda(class) {
-                let bytes = match is_passed {
-                    true => self.heap.shallow_bytes(object),
-                    false => self.retained.bytes(object),
+            if is_passed || is_content || is_lambda {
+                let bytes = match (is_passed, is_lambda && in_lambda) {
+                    (true, _) => self.heap.shallow_bytes(object),
+                    (false, true) => 0,
+                    (false, false) => self.retained.bytes(object),
                 };
                 let all = found.entry(class).or_insert(Elements {
                     class,
@@ -181,6 +198,44 @@ impl Search<'_, '_> {
         let own = own.filter(|own| !is_less(own.bytes, OWN, largest.bytes));
         let named = own.unwrap_or(largest);
         (!is_less(named.bytes, OWN, bytes)).then_some(named)
+    }
+
+    fn beside(&self, held: &Held) -> Option<Elements> {
+        let elements = held
+            .elements
+            .filter(|it| !self.is_own(it) && it.objects >= MANY)?;
+        let is_near = |it: &&Elements| {
+            let difference = it.objects.abs_diff(elements.objects);
+            self.is_own(it) && difference.saturating_mul(ALIKE) <= elements.objects
+        };
+        held.below.iter().find(is_near).copied()
+    }
+
+    /// Passes objects of the JDK that hold as many of the program, which have most of their bytes.
+    fn unwrap(&self, held: &mut Held, from: &[u32]) {
+        let Some(outer) = held.elements.filter(|it| it.objects > 1) else {
+            return;
+        };
+        let mut passed: FxHashSet<u32> = FxHashSet::default();
+        let mut at = outer;
+        for _ in 0..LEVELS_MAX {
+            if !self.structure.is_wrapper(at.class) {
+                return;
+            }
+            self.pass(&mut passed, at.class);
+            let mut below = self.below(from, &passed);
+            below.retain(|it| !passed.contains(&it.class));
+            let has_most = |it: &&Elements| !is_less(it.bytes, MOST, at.bytes);
+            let Some(next) = below.first().filter(has_most).copied() else {
+                return;
+            };
+            if self.is_own(&next) && next.objects >= outer.objects / 2 {
+                held.holders.push(outer);
+                (held.elements, held.below) = (Some(next), below);
+                return;
+            }
+            at = next;
+        }
     }
 
     /// Passes holders: few objects below which there are many more that have most of their bytes.
@@ -260,7 +315,7 @@ impl Search<'_, '_> {
 }
 
 /// Classes of one name, of several loaders, as one.
-fn by_name(
+pub(crate) fn by_name(
     heap: &Heap<'_>,
     retained: &Retained,
     all: impl Iterator<Item = Elements>,

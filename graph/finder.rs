@@ -13,6 +13,7 @@ use crate::held_sites::HeldSites;
 use crate::loader_copies::LoaderCopies;
 use crate::retained::Retained;
 use crate::search::Search;
+use crate::shared_elements::shared;
 use crate::softly::SoftlyHeld;
 use crate::structure::Structure;
 use crate::suspect::{Group, Suspect, Who};
@@ -187,6 +188,10 @@ impl Finder<'_, '_> {
             if elements.class == group.class {
                 elements.example = example;
             }
+        }
+        if held.elements.is_none() {
+            let largest = held.below.first().map_or(0, |it| it.bytes);
+            held.shared = shared(heap, retained, &self.structure, objects, largest);
         }
         let inside = objects.first();
         let inside = inside.map(|object| accumulation_point(heap, retained, *object));

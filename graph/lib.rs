@@ -48,6 +48,7 @@ mod roles;
 mod roots;
 mod rows;
 mod search;
+mod shared_elements;
 mod shared_paths;
 mod site_totals;
 mod softly;

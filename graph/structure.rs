@@ -87,6 +87,7 @@ struct Row {
     part: Part,
     is_collection: bool,
     is_lambda: bool,
+    is_wrapper: bool,
     is_one_of_many: bool,
 }
 
@@ -110,6 +111,7 @@ impl Structure {
                 part,
                 is_collection: !is_loader && part == Part::Structure && is_collection(&name),
                 is_lambda: name.contains(LAMBDA),
+                is_wrapper: part == Part::Value && is_wrapper(&name),
                 is_one_of_many: is_thread || is_loader,
             }
         };
@@ -137,6 +139,11 @@ impl Structure {
     /// they capture does not.
     pub(crate) fn is_lambda(&self, class: u32) -> bool {
         self.is(class, |row| row.is_lambda)
+    }
+
+    /// Whether the instances of a class are values of the JDK that may hold objects of the program.
+    pub(crate) fn is_wrapper(&self, class: u32) -> bool {
+        self.is(class, |row| row.is_wrapper)
     }
 
     /// Whether the instances of a class are threads or loaders: a pool has many, and what one of
@@ -172,6 +179,8 @@ fn part(name: &str) -> Part {
 
 /// Whether structure is a collection.
 fn is_collection(name: &str) -> bool {
+    /// Ends of the names of what has a queue, but is none.
+    const WORKERS: [&str; 3] = ["Executor", "Service", "Timer"];
     const OTHERS: [&str; 5] = [
         "java.lang.",
         "java.util.concurrent.atomic.",
@@ -180,7 +189,13 @@ fn is_collection(name: &str) -> bool {
         "clojure.lang.Var",
     ];
     let is_other = OTHERS.iter().any(|start| name.starts_with(start));
-    !is_other && !name.ends_with("[]") && !name.contains(LAMBDA)
+    let works = WORKERS.iter().any(|end| name.ends_with(end));
+    !is_other && !works && !name.ends_with("[]") && !name.contains(LAMBDA)
+}
+
+/// Whether a value of the JDK is neither an array nor a text.
+fn is_wrapper(name: &str) -> bool {
+    !name.ends_with("[]") && name != "java.lang.String"
 }
 
 fn is_primitive(name: &str) -> bool {

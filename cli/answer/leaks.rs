@@ -344,7 +344,7 @@ impl SuspectAnswer {
             share: percent(suspect.bytes, words.total_bytes()),
             soft: suspect.soft_bytes,
             stack: main.map_or_else(Vec::new, |path| {
-                let frames = words.stack_of(path).take(FRAMES_KEPT);
+                let frames = words.stack_of(path).into_iter().take(FRAMES_KEPT);
                 frames.map(Frame::of).collect()
             }),
         }

@@ -29,6 +29,15 @@ fn with_static(target: u64) -> Dump {
     dump
 }
 
+/// The same, with a class of loaders.
+fn with_loaders(target: u64) -> Dump {
+    let mut dump = with_static(target);
+    let name = "java/lang/ClassLoader";
+    dump.class(QUEUE, name, Dump::OBJECT, 0, &["classes"], &[]);
+    dump.class(NODE, "shop/WebLoader", QUEUE, 0, &[], &[]);
+    dump
+}
+
 fn ids(first: u64, count: u64) -> Vec<u64> {
     (0..count).map(|number| first + number * 0x100).collect()
 }
@@ -192,16 +201,7 @@ fn what_lasts_is_named_before_what_passes() {
 fn loaders_of_the_same_classes_are_one_suspect_with_all_that_they_keep() {
     const LOADERS: u64 = 4;
     let loader = |number: u64| 0x50_0000 + number * 0x1000;
-    let mut dump = with_static(0x3000);
-    dump.class(
-        QUEUE,
-        "java/lang/ClassLoader",
-        Dump::OBJECT,
-        0,
-        &["classes"],
-        &[],
-    );
-    dump.class(NODE, "shop/WebLoader", QUEUE, 0, &[], &[]);
+    let mut dump = with_loaders(0x3000);
     let mut held = Vec::new();
     for number in 0..LOADERS {
         let loader = loader(number);
@@ -378,16 +378,7 @@ fn loader(dump: &mut Dump, id: u64, names: &[String]) -> Vec<u64> {
 /// Two loaders with classes of these names, of which roots hold the first `held`.
 fn two_loaders(names: [&[String]; 2], held: usize) -> Dump {
     let all = [0x50_0000, 0x60_0000];
-    let mut dump = with_static(0x3000);
-    dump.class(
-        QUEUE,
-        "java/lang/ClassLoader",
-        Dump::OBJECT,
-        0,
-        &["classes"],
-        &[],
-    );
-    dump.class(NODE, "shop/WebLoader", QUEUE, 0, &[], &[]);
+    let mut dump = with_loaders(0x3000);
     for (id, names) in all.iter().zip(names) {
         loader(&mut dump, *id, names);
     }
@@ -443,5 +434,63 @@ fn a_holder_of_a_part_is_given_with_its_share() {
         let first = &leaks.suspects[0];
         assert_eq!(elements(heap, first), ("shop.Session".to_owned(), COUNT));
         assert_eq!(first.alike.percent, 50);
+    });
+}
+
+#[test]
+fn a_chain_of_lambdas_has_each_byte_once() {
+    let mut dump = with_static(0x10_0000);
+    let lambda = "shop/App$$Lambda";
+    dump.class(NODE, lambda, Dump::OBJECT, 0, &["inner", "rule"], &[]);
+    dump.class(ORDER, "shop/Rule", Dump::OBJECT, 0, &["a", "b"], &[]);
+    let rules = ids(0x4000_0000, COUNT);
+    rules
+        .iter()
+        .for_each(|id| dump.instance(*id, ORDER, &[0; 2]));
+    chain(&mut dump, NODE, 0x10_0000, |place| vec![rules[place]]);
+    find(dump, |heap, leaks| {
+        let first = &leaks.suspects[0];
+        assert_eq!(elements(heap, first), ("shop.Rule".to_owned(), COUNT));
+        let mut below = first.held.below.iter();
+        assert!(below.all(|it| it.bytes <= leaks.total_bytes), "{first:?}");
+    });
+}
+
+#[test]
+fn a_wrapper_of_the_jdk_is_a_holder() {
+    let mut dump = with_static(0x3000);
+    let record = "java/util/logging/LogRecord";
+    dump.class(NODE, record, Dump::OBJECT, 0, &["parameter"], &[]);
+    dump.class(ORDER, "shop/Purchase", Dump::OBJECT, 0, &["a", "b"], &[]);
+    let records = ids(0x10_0000, COUNT);
+    dump.object_array(0x3000, &records);
+    for id in &records {
+        dump.instance(*id, NODE, &[id + 0x80]);
+        dump.instance(id + 0x80, ORDER, &[0; 2]);
+    }
+    find(dump, |heap, leaks| {
+        let first = &leaks.suspects[0];
+        assert_eq!(elements(heap, first), ("shop.Purchase".to_owned(), COUNT));
+        let holder = heap.class_name(first.held.holders[0].class);
+        assert_eq!(holder, "java.util.logging.LogRecord");
+    });
+}
+
+#[test]
+fn what_collections_share_is_known_though_none_retains_it() {
+    let mut dump = Dump::new(8);
+    dump.class(QUEUE, "java/util/ArrayList", Dump::OBJECT, 0, &["all"], &[]);
+    dump.class(ORDER, "shop/Order", Dump::OBJECT, 0, &["a"], &[]);
+    let orders = ids(0x4000_0000, COUNT);
+    orders.iter().for_each(|id| dump.instance(*id, ORDER, &[0]));
+    for list in ids(0x3000, 20) {
+        dump.instance(list, QUEUE, &[list + 0x80]);
+        dump.object_array(list + 0x80, &orders);
+        dump.root(list);
+    }
+    find(dump, |heap, leaks| {
+        let shared = leaks.suspects[0].held.shared.unwrap();
+        assert_eq!(heap.class_name(shared.class), "shop.Order");
+        assert_eq!(shared.objects, COUNT);
     });
 }
