@@ -5,7 +5,7 @@ import java.util.List;
 
 /** Many small arrays that leak, and beside them one large one that does not: the line of the small ones is the culprit. */
 @Leak(dump = "heap=all",
-        first = {"holder: static planted.BigArray RECORDS", "site: line BigArray.java allocates the small ones",
+        first = {"holder: static planted.BigArray RECORDS", "site: since 11 line BigArray.java allocates the small ones",
             "objects: count 260000 byte[]"})
 public final class BigArray {
     static final List<byte[]> RECORDS = new ArrayList<>();

@@ -24,6 +24,9 @@ public @interface Leak {
     /** Which dump the agent makes: without allocation sites, or `heap=all`. */
     String dump() default "heap=dump";
 
+    /** The C file of a native library, which the program finds as the property `planted.library`; none if empty. */
+    String library() default "";
+
     /** The libraries that the program needs besides the JDK, by the beginnings of their jars' names. */
     String[] jars() default {};
 }

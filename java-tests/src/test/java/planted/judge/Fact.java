@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -18,19 +19,24 @@ import java.util.stream.Stream;
  * <li>`line FILE MARK` the line of this source that has the mark, as frames have it
  * <li>`says REGEX` words that match
  * </ul>
+ * With `since N` before the kind, dumps of older Java lack it.
  */
 public final class Fact {
     private static final String NUMBER = "(?<![\\w.,$])(\\d[\\d,]*)(?![\\w.,$]*\\d)(?![\\w$])";
     private static final String BEFORE = NUMBER + "(?:[ |]+[\\d.,]+(?: ?(?:[kMG]i?B|bytes|%))?)?[ |]+(?:[a-z]+ ){0,3}\\W{0,3}";
     private static final String AFTER = "(?: objects| instances)?(?:[\"'`” (×:=]{1,4}|`? *\\| *)" + NUMBER;
     private static final Pattern AMOUNT = Pattern.compile("(?<![\\w.,$])(\\d[\\d,]*(?:\\.\\d+)?) ?(bytes|[kKMG]i?B)\\b");
+    private static final Pattern WRITTEN = Pattern.compile("(\\S+): (?:since (\\d+) )?(\\S+) (.+)");
     private static final double TOLERANCE = 0.03;
 
     public final String name;
+    /** The oldest Java whose dumps can have it. */
+    final int since;
     private final Predicate<String> test;
 
-    private Fact(String name, Predicate<String> test) {
+    private Fact(String name, int since, Predicate<String> test) {
         this.name = name;
+        this.since = since;
         this.test = test;
     }
 
@@ -41,11 +47,12 @@ public final class Fact {
 
     /** As an annotation has it. */
     static Fact of(String written) {
-        String[] parts = written.split(" ", 3);
-        if (parts.length < 3 || !parts[0].endsWith(":")) {
+        Matcher parts = WRITTEN.matcher(written);
+        if (!parts.matches()) {
             throw new IllegalArgumentException("no fact: " + written);
         }
-        return new Fact(parts[0].substring(0, parts[0].length() - 1), test(parts[1], parts[2]));
+        int since = parts.group(2) == null ? 0 : Integer.parseInt(parts.group(2));
+        return new Fact(parts.group(1), since, test(parts.group(3), parts.group(4)));
     }
 
     private static Predicate<String> test(String kind, String words) {

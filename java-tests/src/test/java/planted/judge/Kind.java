@@ -1,6 +1,7 @@
 package planted.judge;
 
 import harness.Collector;
+import harness.Command;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -30,18 +31,29 @@ public final class Kind {
     public final List<Fact> screen;
     private final Class<?> program;
     private final Leak leak;
+    private final int since;
 
-    private Kind(Class<?> program) {
+    private Kind(Class<?> program, String suffix, int since) {
         this.program = program;
+        this.since = since;
         leak = program.getAnnotation(Leak.class);
-        name = program.getName().substring(program.getName().lastIndexOf('.') + 1).replace('$', '.');
+        name = program.getName().substring(program.getName().lastIndexOf('.') + 1).replace('$', '.') + suffix;
         first = facts(leak.first());
         screen = new ArrayList<>(first);
         screen.addAll(facts(leak.screen()));
     }
 
-    private static List<Fact> facts(String[] written) {
-        return Arrays.stream(written).map(Fact::of).collect(Collectors.toList());
+    /** Those that its Java can have. */
+    private List<Fact> facts(String[] written) {
+        return Arrays.stream(written).map(Fact::of).filter(fact -> fact.since <= jdk().major).collect(Collectors.toList());
+    }
+
+    /** A program's kind, and if that runs on a Java which is too old for one of its facts, a second one on a newer. */
+    private static Stream<Kind> of(Class<?> program) {
+        Leak leak = program.getAnnotation(Leak.class);
+        Kind kind = new Kind(program, "", leak.since());
+        int newest = Stream.of(leak.first(), leak.screen()).flatMap(Arrays::stream).mapToInt(fact -> Fact.of(fact).since).max().orElse(0);
+        return newest <= kind.jdk().major ? Stream.of(kind) : Stream.of(kind, new Kind(program, ".Newer", newest));
     }
 
     /** All programs of the package, by name. */
@@ -49,7 +61,7 @@ public final class Kind {
         try (Stream<Path> files = Files.list(Tools.subjects().resolve("planted"))) {
             return files.map(file -> file.getFileName().toString()).filter(file -> file.endsWith(".class"))
                     .map(file -> type("planted." + file.replace(".class", ""))).filter(type -> type.isAnnotationPresent(Leak.class))
-                    .map(Kind::new).sorted(Comparator.comparing(kind -> kind.name)).collect(Collectors.toList());
+                    .flatMap(Kind::of).sorted(Comparator.comparing(kind -> kind.name)).collect(Collectors.toList());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -65,7 +77,7 @@ public final class Kind {
 
     /** The name decides, so that a new kind moves no other. */
     public Jdk jdk() {
-        List<Integer> fitting = JAVAS.stream().filter(major -> major >= leak.since()).collect(Collectors.toList());
+        List<Integer> fitting = JAVAS.stream().filter(major -> major >= since).collect(Collectors.toList());
         return Jdks.of(fitting.get(Math.floorMod(name.hashCode(), fitting.size())));
     }
 
@@ -95,7 +107,18 @@ public final class Kind {
         Launch launch = Jvm.on(jdk(), folder).with(collector()).switches("-Xmx256m")
                 .agent(leak.dump() + ",doe=n,file=" + folder.resolve(FILE));
         Arrays.stream(leak.jars()).map(Tools::jar).forEach(launch::classPath);
+        if (!leak.library().isEmpty()) {
+            launch.switches("-Dplanted.library=" + library(folder));
+        }
         return launch.run(program).ready();
+    }
+
+    private Path library(Path folder) {
+        Path library = folder.resolve("planted.so");
+        Path headers = Jdks.of(21).home.resolve("include");
+        Command.run("cc", "-shared", "-fPIC", "-I" + headers, "-I" + headers.resolve("linux"), "-o", library,
+                Tools.source("planted/" + leak.library())).good();
+        return library;
     }
 
     /** The dump of a JVM in which the leak is there, once it has ended. */
