@@ -121,6 +121,8 @@ impl Converter<'_> {
                     | DamageKind::RecordTooShort { .. }
                     | DamageKind::RecordTooLong { .. }
                     | DamageKind::HeapLengthZero => self.pass(dump, file)?,
+                    // The sub-record is there, and its segment gets the right length.
+                    DamageKind::HeapLengthShort => {}
                     kind => {
                         let (offset, advice) = (damage.offset, "hprof check tells more");
                         let why = format!("it is damaged at offset {offset:#x} ({kind}); {advice}");

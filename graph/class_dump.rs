@@ -49,10 +49,11 @@ impl Pieces<'_, '_> {
     }
 }
 
-/// Decodes the class at the window's front, after its tag was checked; `None` if it is cut off or
-/// has an invalid type.
+/// Decodes the class at the window's front, after its tag was checked; `None` if it is cut off,
+/// ends after `end` or has an invalid type.
 pub(crate) fn class_dump<const ID: usize>(
     window: &mut Window<'_>,
+    end: u64,
 ) -> io::Result<Option<ClassDump>> {
     let mut from = Pieces { window, used: 1 };
     let Some(mut dump) = fixed_part::<ID>(&mut from)? else {
@@ -83,6 +84,9 @@ pub(crate) fn class_dump<const ID: usize>(
         dump.fields.push(Field { name, kind });
     }
     let used = from.used;
+    if window.offset().saturating_add(used as u64) > end {
+        return Ok(None);
+    }
     window.advance(used);
     Ok(Some(dump))
 }

@@ -25,7 +25,7 @@ pub(crate) const OPEN_END: u64 = u64::MAX;
 pub(crate) enum ScanEnd {
     /// All bytes were sub-records.
     Whole,
-    /// There is no complete sub-record at this offset.
+    /// There is no complete sub-record at this offset. One that runs over the end was not visited.
     Damaged(u64),
 }
 
@@ -58,12 +58,12 @@ fn scan_ids<const ID: usize>(
             Some(tag) => *tag,
         };
         let whole = match tag {
-            heap::INSTANCE_DUMP => instance::<ID>(window, visitor)?,
-            heap::OBJ_ARRAY_DUMP => object_array::<ID>(window, visitor)?,
+            heap::INSTANCE_DUMP => instance::<ID>(window, end, visitor)?,
+            heap::OBJ_ARRAY_DUMP => object_array::<ID>(window, end, visitor)?,
             heap::PRIM_ARRAY_DUMP | android::PRIM_ARRAY_NODATA => {
-                primitive_array::<ID>(window, visitor, tag)?
+                primitive_array::<ID>(window, end, visitor, tag)?
             }
-            heap::CLASS_DUMP => match class_dump::<ID>(window)? {
+            heap::CLASS_DUMP => match class_dump::<ID>(window, end)? {
                 Some(dump) => {
                     visitor.class(offset, dump);
                     true
@@ -72,9 +72,10 @@ fn scan_ids<const ID: usize>(
             },
             heap::GRAPH_OBJECTS if ID == 8 => graph_objects(window, visitor)?,
             android::HEAP_DUMP_INFO => {
-                window.skip(sub_record::heap_info_bytes(id_bytes::<ID>()).into())?
+                let bytes = sub_record::heap_info_bytes(id_bytes::<ID>()).into();
+                fits(window, end, bytes) && window.skip(bytes)?
             }
-            _ => root::<ID>(window, visitor, tag)?,
+            _ => root::<ID>(window, end, visitor, tag)?,
         };
         if !whole || window.offset() > end {
             return Ok(ScanEnd::Damaged(offset));
@@ -83,10 +84,17 @@ fn scan_ids<const ID: usize>(
     Ok(ScanEnd::Whole)
 }
 
+/// Whether a sub-record of so many bytes at the window's front ends before `end`.
+#[inline]
+fn fits(window: &Window<'_>, end: u64, bytes: u64) -> bool {
+    end.saturating_sub(window.offset()) >= bytes
+}
+
 /// Each returns whether the record is complete.
 #[inline]
 fn instance<const ID: usize>(
     window: &mut Window<'_>,
+    end: u64,
     visitor: &mut impl Visitor,
 ) -> io::Result<bool> {
     let head_bytes = sub_record::instance_head_bytes(id_bytes::<ID>()) as usize;
@@ -102,6 +110,9 @@ fn instance<const ID: usize>(
         units: 0,
     };
     let data_bytes = u32_at(bytes, 1 + ID + 4 + ID) as usize;
+    if !fits(window, end, (head_bytes + data_bytes) as u64) {
+        return Ok(false);
+    }
     if !wants_data(visitor) {
         visitor.instance(offset, head, &[]);
         return window.skip((head_bytes + data_bytes) as u64);
@@ -124,6 +135,7 @@ fn wants_data<V: Visitor>(_: &V) -> bool {
 
 fn object_array<const ID: usize>(
     window: &mut Window<'_>,
+    end: u64,
     visitor: &mut impl Visitor,
 ) -> io::Result<bool> {
     let head_bytes = sub_record::object_array_head_bytes(id_bytes::<ID>()) as usize;
@@ -139,9 +151,12 @@ fn object_array<const ID: usize>(
         units: 0,
     };
     let length = u32_at(bytes, 1 + ID + 4);
+    let data_bytes = u64::from(length) * ID as u64;
+    if !fits(window, end, head_bytes as u64 + data_bytes) {
+        return Ok(false);
+    }
     window.advance(head_bytes);
     visitor.object_array(offset, head, length);
-    let data_bytes = u64::from(length) * ID as u64;
     if !wants_data(visitor) {
         return window.skip(data_bytes);
     }
@@ -150,6 +165,7 @@ fn object_array<const ID: usize>(
 
 fn primitive_array<const ID: usize>(
     window: &mut Window<'_>,
+    end: u64,
     visitor: &mut impl Visitor,
     tag: u8,
 ) -> io::Result<bool> {
@@ -170,13 +186,16 @@ fn primitive_array<const ID: usize>(
         units: 0,
     };
     let length = u32_at(bytes, 1 + ID + 4);
+    let size = match tag {
+        android::PRIM_ARRAY_NODATA => 0,
+        _ => kind.size_bytes(8),
+    };
+    let data_bytes = u64::from(length) * u64::from(size);
+    if !fits(window, end, head_bytes as u64 + data_bytes) {
+        return Ok(false);
+    }
     window.advance(head_bytes);
     visitor.primitive_array(offset, head, length, kind);
-    if tag == android::PRIM_ARRAY_NODATA {
-        return Ok(true);
-    }
-    let size = kind.size_bytes(8);
-    let data_bytes = u64::from(length) * u64::from(size);
     if !wants_data(visitor) {
         return window.skip(data_bytes);
     }
@@ -209,6 +228,7 @@ fn in_pieces(
 
 fn root<const ID: usize>(
     window: &mut Window<'_>,
+    end: u64,
     visitor: &mut impl Visitor,
     tag: u8,
 ) -> io::Result<bool> {
@@ -217,8 +237,9 @@ fn root<const ID: usize>(
     };
     let facts = kind.facts();
     let record_bytes = 1 + ID + facts.bytes(id_bytes::<ID>()) as usize;
+    let is_inside = fits(window, end, record_bytes as u64);
     let bytes = window.ask(record_bytes)?;
-    if bytes.len() < record_bytes {
+    if bytes.len() < record_bytes || !is_inside {
         return Ok(false);
     }
     let (first, second) = (u32_at(bytes, 1 + ID), u32_at(bytes, 5 + ID));

@@ -5,8 +5,9 @@ use std::thread;
 
 use format::{record as tag, BasicType, ObjectSizes, HEADER_GRAPH, RECORD_HEADER_BYTES};
 use reader::{
-    heap_bytes, sub_records_follow, ClassDump, Directory, Header, Record, RecordHead,
-    ReferenceWidth, Root, Sizes, Source, Version, LOOK_BYTES,
+    bytes_beyond, heap_bytes, record_starts, sub_records_follow, ClassDump, Directory, Header,
+    Record, RecordHead, ReferenceWidth, Root, Sizes, Source, Version, BEYOND_BYTES_MAX, LOOK_BYTES,
+    START_BYTES,
 };
 
 use crate::error::GraphError;
@@ -101,8 +102,23 @@ impl Part {
 
     /// Reads the part's sub-records from the window, which is at its start.
     fn read(&mut self, window: &mut Window<'_>, id_bytes: u32) -> Result<(), GraphError> {
-        let end = self.end;
-        self.damaged = scan(window, end, id_bytes, self)? != ScanEnd::Whole;
+        let scanned = scan(window, self.end, id_bytes, self)?;
+        self.damaged = scanned != ScanEnd::Whole;
+        let offset = window.offset();
+        let left = self.end.saturating_sub(offset);
+        let is_cut = left == 0 || scanned == ScanEnd::Damaged(offset);
+        if is_cut && self.end != OPEN_END && left < BEYOND_BYTES_MAX as u64 {
+            // The length of the record may be false.
+            let is_right = left == 0 && record_starts(window.ask(START_BYTES)?, id_bytes);
+            let length = match is_right {
+                true => None,
+                false => bytes_beyond(window.ask(BEYOND_BYTES_MAX)?, left, id_bytes),
+            };
+            if let Some(length) = length {
+                (self.end, self.damaged) = (offset.saturating_add(length), true);
+                scan(window, self.end, id_bytes, self)?;
+            }
+        }
         Ok(())
     }
 }
@@ -197,17 +213,27 @@ impl Survey {
             part.end = OPEN_END;
             part.read(window, id_bytes)?;
             part.end = window.offset();
-            self.damaged += 1 + u64::from(std::mem::take(&mut part.damaged));
+            let is_damaged = std::mem::take(&mut part.damaged);
+            let goes_on = record_starts(window.ask(START_BYTES)?, id_bytes);
+            self.damaged += 1 + u64::from(is_damaged && !goes_on);
+            if is_damaged && !goes_on {
+                window.skip(u64::MAX)?;
+            }
             self.parts.push(part);
             return Ok(());
         }
-        if is_packed {
+        // Where a record starts, the part ends, so that any thread can read it.
+        let after = window.look_at::<START_BYTES>(part.end)?;
+        if is_packed || after.is_some_and(|after| !record_starts(&after, id_bytes)) {
+            let end = part.end;
             part.read(window, id_bytes)?;
+            if part.end != end {
+                self.damaged += u64::from(std::mem::take(&mut part.damaged));
+            }
         }
         let left = part.end.saturating_sub(window.offset());
-        let whole = window.skip(left)?;
-        self.damaged += u64::from(!whole && !part.damaged);
-        if head.length > 0 {
+        window.skip(left)?;
+        if part.end > start {
             self.parts.push(part);
         }
         Ok(())

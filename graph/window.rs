@@ -104,6 +104,17 @@ impl<'f> Window<'f> {
         Ok(Some(end.saturating_sub(self.offset)))
     }
 
+    /// The first bytes at a later offset of an uncompressed file, fewer at its end; `None` for
+    /// others. Errors: I/O.
+    pub(crate) fn look_at<const N: usize>(&self, offset: u64) -> io::Result<Option<Vec<u8>>> {
+        let Origin::File(file, start) = &self.origin else {
+            return Ok(None);
+        };
+        let mut bytes = [0; N];
+        let read = file.read_at(&mut bytes, offset.saturating_add(*start))?;
+        Ok(bytes.get(..read).map(<[u8]>::to_vec))
+    }
+
     /// Consumes `count` bytes, or as many as are in memory.
     #[inline]
     pub(crate) fn advance(&mut self, count: usize) {

@@ -56,6 +56,8 @@ pub enum DamageKind {
     /// A heap record claims length 0, but sub-records follow; they were read to the end of the
     /// file.
     HeapLengthZero,
+    /// A heap record ends inside or before this sub-record; it was read to the next record.
+    HeapLengthShort,
 }
 
 impl fmt::Display for DamageKind {
@@ -105,6 +107,10 @@ impl fmt::Display for DamageKind {
                     "the heap dump record has length 0, yet sub-records follow"
                 )
             }
+            Self::HeapLengthShort => write!(
+                f,
+                "the heap dump record is longer than its length, and was read to the next record"
+            ),
         }
     }
 }

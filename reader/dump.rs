@@ -9,7 +9,10 @@ use crate::budget::Budget;
 use crate::damage::{Damage, DamageKind};
 use crate::error::ReadError;
 use crate::header::Header;
-use crate::heap_length::{heap_bytes, sub_records_follow, LOOK_BYTES};
+use crate::heap_length::{
+    bytes_beyond, heap_bytes, is_sub_record, record_starts, sub_records_follow, BEYOND_BYTES_MAX,
+    LOOK_BYTES, START_BYTES,
+};
 use crate::heap_record::{HeapRecord, SubError};
 use crate::plain_file::PlainFile;
 use crate::record::{record_name, Record, RecordHead};
@@ -37,6 +40,8 @@ pub struct DumpReader<'r> {
     header: Header,
     /// Offset after the current heap record; `u64::MAX` if only the file's end ends it.
     heap_end: Option<u64>,
+    /// Whether the rest of the current heap record is skipped.
+    heap_is_lost: bool,
     /// Offset after the data, or the leftover bytes, of the last event.
     skip_end: u64,
     pending: Option<Damage>,
@@ -68,6 +73,7 @@ impl<'r> DumpReader<'r> {
             from,
             header,
             heap_end: None,
+            heap_is_lost: false,
             pending: None,
             dump_ended: false,
             finished: false,
@@ -109,11 +115,16 @@ impl<'r> DumpReader<'r> {
 
     /// Skips the heap record that has just started, so that another reader can read it. Returns its
     /// range. `None` if this reader must read it: the record is small, the file is a stream or ends
-    /// inside the record, or the length is unknown.
+    /// inside the record, or the length is unknown or false.
     pub(crate) fn pass_heap(&mut self) -> Option<Range<u64>> {
         let (file, end) = (self.shared_file()?, self.heap_end?);
         let start = self.from.offset();
         if end > file.end() || end - start < file.segment_bytes_min() {
+            return None;
+        }
+        let mut after = [0; START_BYTES];
+        let read = file.read_at(&mut after, end).ok()?;
+        if !record_starts(after.get(..read)?, self.header.id_bytes) {
             return None;
         }
         self.heap_end = None;
@@ -203,7 +214,7 @@ impl<'r> DumpReader<'r> {
                 self.heap_end = None;
                 Ok(Some(Event::HeapEnd))
             } else {
-                self.heap_record(end).map(Some)
+                self.heap_record().map(Some)
             };
         }
         self.from.set_limit(u64::MAX);
@@ -216,13 +227,23 @@ impl<'r> DumpReader<'r> {
 
     fn heap_is_over(&mut self, end: u64) -> Result<bool, ReadError> {
         if end < u64::MAX {
-            return Ok(self.from.offset() >= end);
+            let offset = self.from.offset();
+            return Ok(offset >= end && (self.heap_is_lost || !self.extend_heap(offset, 0)?));
         }
-        Ok(matches!(self.from.peek()?, None | Some(tag::HEAP_DUMP_END)))
+        let tag = self.from.peek()?;
+        if tag.is_some_and(is_sub_record) {
+            return Ok(false);
+        }
+        let is_end = tag == Some(tag::HEAP_DUMP_END);
+        Ok(is_end || record_starts(self.from.look(START_BYTES)?, self.header.id_bytes))
     }
 
-    fn heap_record(&mut self, end: u64) -> Result<Event, ReadError> {
-        let offset = self.from.offset();
+    fn heap_record(&mut self) -> Result<Event, ReadError> {
+        let (offset, left) = (self.from.offset(), self.from.left());
+        if left < BEYOND_BYTES_MAX as u64 {
+            // Near the end, a sub-record may have to be read again.
+            self.from.look(usize::try_from(left).unwrap_or_default())?;
+        }
         let kind = match HeapRecord::read(&mut self.from) {
             Ok(record) => {
                 let data_bytes = match record {
@@ -240,11 +261,38 @@ impl<'r> DumpReader<'r> {
             Err(SubError::Tag(tag)) => DamageKind::UnknownHeapRecord { tag },
             Err(SubError::Type(code)) => DamageKind::UnknownType { code },
         };
-        if end == u64::MAX {
+        if self.heap_end == Some(u64::MAX) {
             return Ok(self.finish(offset, kind));
         }
-        self.skip_end = end;
+        if kind == DamageKind::HeapRecordCut && self.extend_heap(offset, left)? {
+            return self.heap_record();
+        }
+        self.skip_end = offset.saturating_add(left);
+        self.heap_is_lost = true;
         Ok(Event::Damage(Damage { offset, kind }))
+    }
+
+    /// Extends the heap record to the next record, if its length is false: it has only `left` bytes
+    /// of the sub-record at this offset, to which the reader goes back. Returns whether it did.
+    fn extend_heap(&mut self, offset: u64, left: u64) -> Result<bool, ReadError> {
+        if left >= BEYOND_BYTES_MAX as u64 || self.is_stripped || !self.from.turn_back(offset) {
+            return Ok(false);
+        }
+        if left == 0 && record_starts(self.from.look(START_BYTES)?, self.header.id_bytes) {
+            return Ok(false);
+        }
+        let bytes = self.from.look(BEYOND_BYTES_MAX)?;
+        let Some(length) = bytes_beyond(bytes, left, self.header.id_bytes) else {
+            return Ok(false);
+        };
+        let end = offset.saturating_add(length);
+        self.heap_end = Some(end);
+        self.from.set_limit(end);
+        self.pending = Some(Damage {
+            offset,
+            kind: DamageKind::HeapLengthShort,
+        });
+        Ok(true)
     }
 
     fn record(&mut self) -> Result<Event, ReadError> {
@@ -305,6 +353,7 @@ impl<'r> DumpReader<'r> {
         self.dump_ended = false;
         self.skip_end = self.from.offset();
         self.heap_end = Some(end);
+        self.heap_is_lost = false;
         let id_bytes = self.header.id_bytes;
         if head.length == 0 && sub_records_follow(self.from.look(LOOK_BYTES)?, id_bytes) {
             self.heap_end = Some(u64::MAX);

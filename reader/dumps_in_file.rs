@@ -6,7 +6,7 @@ use format::{record as tag, RECORD_HEADER_BYTES};
 
 use crate::error::ReadError;
 use crate::header::{Header, Version};
-use crate::heap_length::{heap_bytes, sub_records_follow, LOOK_BYTES};
+use crate::heap_length::{heap_bytes, record_starts, sub_records_follow, LOOK_BYTES, START_BYTES};
 use crate::plain_file::PlainFile;
 use crate::record::RecordHead;
 use crate::stream::Source;
@@ -25,6 +25,8 @@ struct Numbers {
     starts_micros: Vec<u64>,
     /// Whether the next segment belongs to the last dump.
     is_open: bool,
+    /// Whether the last record was a heap, whose length may be false.
+    was_heap: bool,
     /// The time of the last record that has one, and its overflows.
     last_micros: u32,
     overflows: u64,
@@ -34,7 +36,11 @@ impl Numbers {
     /// Counts a record; returns the number, from 1, of the dump to which it belongs, or `None` if
     /// it is outside of heaps.
     fn of(&mut self, record: &Next) -> Option<usize> {
+        if record.is_rest {
+            return Some(self.starts_micros.len());
+        }
         let head = &record.head;
+        self.was_heap = matches!(head.tag, tag::HEAP_DUMP | tag::HEAP_DUMP_SEGMENT);
         let micros = self.micros(head.time_micros);
         match head.tag {
             tag::HEAP_DUMP | tag::HEAP_DUMP_SEGMENT => {
@@ -86,7 +92,7 @@ fn dumps(mut from: Source<'_>) -> Result<Vec<u64>, ReadError> {
 
 fn dumps_after(header: Header, mut from: Source<'_>) -> Result<Vec<u64>, ReadError> {
     let mut numbers = Numbers::default();
-    while let Some(record) = next(&mut from)? {
+    while let Some(record) = next(&mut from, numbers.was_heap)? {
         numbers.of(&record);
         match from.skip_to(record.end) {
             Err(fault) if fault.is_shortage() => break,
@@ -117,7 +123,7 @@ pub fn copy_one_dump(
     to.write_all(&header.id_bytes.to_be_bytes())?;
     to.write_all(&made_millis.to_be_bytes())?;
     let mut numbers = Numbers::default();
-    while let Some(record) = next(&mut from).map_err(failed)? {
+    while let Some(record) = next(&mut from, numbers.was_heap).map_err(failed)? {
         let of = numbers.of(&record);
         let is_wanted = of.is_none_or(|of| of == number);
         if is_wanted {
@@ -143,6 +149,8 @@ pub fn copy_one_dump(
 struct Next {
     head: RecordHead,
     end: u64,
+    /// Whether it is none, but the rest of a heap whose length is false, and all that follows.
+    is_rest: bool,
 }
 
 impl Next {
@@ -152,9 +160,11 @@ impl Next {
 }
 
 /// The next record's head; `None` at the end of the file, or if it ends within the head.
-fn next(from: &mut Source<'_>) -> Result<Option<Next>, ReadError> {
-    let offset = from.offset();
-    if from.look(RECORD_HEADER_BYTES)?.len() < RECORD_HEADER_BYTES {
+fn next(from: &mut Source<'_>, was_heap: bool) -> Result<Option<Next>, ReadError> {
+    let (offset, id_bytes) = (from.offset(), from.id_bytes());
+    let bytes = from.look(START_BYTES)?;
+    let is_rest = was_heap && !record_starts(bytes, id_bytes);
+    if bytes.len() < RECORD_HEADER_BYTES {
         return Ok(None);
     }
     let head = RecordHead {
@@ -164,10 +174,9 @@ fn next(from: &mut Source<'_>) -> Result<Option<Next>, ReadError> {
         length: from.u4()?,
     };
     let is_heap = matches!(head.tag, tag::HEAP_DUMP | tag::HEAP_DUMP_SEGMENT);
-    let id_bytes = from.id_bytes();
     let is_open =
         is_heap && head.length == 0 && sub_records_follow(from.look(LOOK_BYTES)?, id_bytes);
-    let end = match is_open {
+    let end = match is_open || is_rest {
         // Only the end of the file ends it.
         true => u64::MAX,
         false => {
@@ -181,7 +190,7 @@ fn next(from: &mut Source<'_>) -> Result<Option<Next>, ReadError> {
             from.offset().saturating_add(bytes)
         }
     };
-    Ok(Some(Next { head, end }))
+    Ok(Some(Next { head, end, is_rest }))
 }
 
 #[cfg(test)]
@@ -215,13 +224,19 @@ mod tests {
     #[test]
     fn each_heap_dump_is_one() {
         let (one, two) = (
-            (0x0C, 5_000_000, &b"one"[..]),
-            (0x0C, 9_000_000, &b"two"[..]),
+            (0x0C, 5_000_000, &b"!one"[..]),
+            (0x0C, 9_000_000, &b"!two"[..]),
         );
-        let bytes = file(&[SETTINGS, one, (5, 0, b"trace"), two]);
+        let bytes = file(&[SETTINGS, one, (1, 0, b"id of a name"), two]);
         assert_eq!(found(&bytes), [6000, 10_000]);
-        assert_eq!(copied(&bytes, 1), file(&[SETTINGS, one, (5, 0, b"trace")]));
-        assert_eq!(copied(&bytes, 2), file(&[SETTINGS, (5, 0, b"trace"), two]));
+        assert_eq!(
+            copied(&bytes, 1),
+            file(&[SETTINGS, one, (1, 0, b"id of a name")])
+        );
+        assert_eq!(
+            copied(&bytes, 2),
+            file(&[SETTINGS, (1, 0, b"id of a name"), two])
+        );
         assert_eq!(dumps_in_stream(Box::new(&*bytes)).unwrap().len(), 2);
     }
 
@@ -229,27 +244,36 @@ mod tests {
     fn segments_up_to_an_end_are_one() {
         let segment = |body: &'static [u8]| (0x1C, 0, body);
         let end = (0x2C, 0, &b""[..]);
-        let bytes = file(&[segment(b"a"), segment(b"b"), end, segment(b"c"), end]);
+        let bytes = file(&[segment(b"!a"), segment(b"!b"), end, segment(b"!c"), end]);
         assert_eq!(found(&bytes), [1000, 1000]);
         assert_eq!(
             copied(&bytes, 1),
-            file(&[segment(b"a"), segment(b"b"), end])
+            file(&[segment(b"!a"), segment(b"!b"), end])
         );
-        assert_eq!(copied(&bytes, 2), file(&[segment(b"c"), end]));
+        assert_eq!(copied(&bytes, 2), file(&[segment(b"!c"), end]));
+    }
+
+    #[test]
+    fn a_heap_that_runs_over_its_end_begins_no_other() {
+        let mut bytes = file(&[SETTINGS, (0x1C, 0, b"!one")]);
+        // Bytes of an object that look like the head of a HEAP DUMP, but for its first sub-record.
+        bytes.extend([0x0C, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0]);
+        assert_eq!(found(&bytes), [1000]);
+        assert_eq!(copied(&bytes, 1), bytes);
     }
 
     #[test]
     fn times_that_overflow_go_on() {
-        let dump = |micros| (0x0C, micros, &b"heap"[..]);
+        let dump = |micros| (0x0C, micros, &b"!heap"[..]);
         let bytes = file(&[dump(u32::MAX), dump(0), dump(2_000_000)]);
         assert_eq!(found(&bytes), [4_295_967, 4_295_967, 4_297_967]);
     }
 
     #[test]
     fn a_file_may_end_anywhere() {
-        let bytes = file(&[(0x0C, 0, b"one"), (0x0C, 0, b"two")]);
+        let bytes = file(&[(0x0C, 0, b"!one"), (0x0C, 0, b"!two")]);
         for length in 31..bytes.len() {
-            let count = usize::from(length >= 40) + usize::from(length >= 52);
+            let count = usize::from(length >= 40) + usize::from(length >= 53);
             assert_eq!(found(&bytes[..length]).len(), count, "{length}");
             copied(&bytes[..length], 2);
         }
@@ -257,7 +281,7 @@ mod tests {
 
     #[test]
     fn an_open_dump_is_the_last() {
-        let mut bytes = file(&[(0x0C, 0, b"one"), (0x0C, 0, b"")]);
+        let mut bytes = file(&[(0x0C, 0, b"!one"), (0x0C, 0, b"")]);
         bytes.extend([
             0x21, 1, 0x0C, 0, 0, 0, 0, 0, 0, 0, 0, 0x0C, 0, 0, 0, 0, 0, 0, 0, 0,
         ]);

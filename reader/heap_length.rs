@@ -2,12 +2,16 @@
 //!
 //! Writers fill in the length at the end, so a writer that was stopped, for example by a full disk,
 //! leaves 0: such a heap is distinguished from one without sub-records. Of a heap of more than
-//! 4 GiB in one record, the length has only the lower 32 bits.
+//! 4 GiB in one record, the length has only the lower 32 bits. Some files for Android have records
+//! that end inside a sub-record; Android's own readers go on after it.
 
-use format::sub_record::TAG_BYTES;
-use format::{android, heap, record, RootKind, RECORD_HEADER_BYTES};
+use format::sub_record::{
+    class_head_bytes, heap_info_bytes, instance_head_bytes, object_array_head_bytes,
+    primitive_array_head_bytes, COUNT_BYTES, NUMBER_BYTES, TAG_BYTES,
+};
+use format::{android, heap, record, BasicType, RootKind, RECORD_HEADER_BYTES};
 
-use crate::record::record_name;
+use crate::record::{record_name, TEXT_BYTES_MAX};
 
 /// The number of bytes after the record's head that are examined. Most names are shorter.
 pub const LOOK_BYTES: usize = 1024;
@@ -44,6 +48,135 @@ pub fn sub_records_follow(bytes: &[u8], id_bytes: u32) -> bool {
     has_root && !is_record(bytes)
 }
 
+/// Most bytes that are read from the start of a sub-record that runs over the end of its heap
+/// record.
+pub const BEYOND_BYTES_MAX: usize = 128 << 10;
+
+/// Bytes that decide whether a record starts.
+pub const START_BYTES: usize = RECORD_HEADER_BYTES + SITES_HEAD_BYTES;
+
+/// Bytes of the body of ALLOC SITES before the sites.
+const SITES_HEAD_BYTES: usize = 34;
+
+/// Bytes of the sub-records from here to the next record, if the length of the heap record is false:
+/// the first of them does not fit in the `left` bytes, after which no record starts. Pass
+/// [`BEYOND_BYTES_MAX`] bytes, or the rest of the file.
+pub fn bytes_beyond(bytes: &[u8], left: u64, id_bytes: u32) -> Option<u64> {
+    let from = |at: u64| bytes.get(usize::try_from(at).ok()?..);
+    if record_starts(from(left)?, id_bytes) {
+        return None;
+    }
+    let is_all = bytes.len() < BEYOND_BYTES_MAX;
+    let mut at = sub_record_bytes(bytes, id_bytes).filter(|length| *length > left)?;
+    loop {
+        let rest = from(at).filter(|rest| is_all || rest.len() >= START_BYTES)?;
+        if record_starts(rest, id_bytes) {
+            return Some(at);
+        }
+        at += sub_record_bytes(rest, id_bytes)?;
+    }
+}
+
+/// Whether a record may start with these bytes: at least [`START_BYTES`], or the rest of the file.
+/// The end of the file counts as one. Bytes from within a heap hardly ever look like a record.
+pub fn record_starts(bytes: &[u8], id_bytes: u32) -> bool {
+    let Some(&tag) = bytes.first() else {
+        return true;
+    };
+    let number = |at: usize| {
+        let bytes = bytes.get(at..)?.first_chunk::<4>()?;
+        Some(u64::from(u32::from_be_bytes(*bytes)))
+    };
+    let Some(length) = number(5) else {
+        return false;
+    };
+    let id = u64::from(id_bytes);
+    // The last number of the head is the count of rows.
+    let is_list = |head: usize, row: u64| {
+        let rows = number(RECORD_HEADER_BYTES + head - 4);
+        rows.is_some_and(|rows| length == head as u64 + rows * row)
+    };
+    let next = bytes.get(RECORD_HEADER_BYTES).copied();
+    let is_tag = |tag| record_name(tag).is_some();
+    match tag {
+        record::UTF8 => {
+            let text = bytes.get(RECORD_HEADER_BYTES + id_bytes as usize..);
+            let mut text = text.unwrap_or_default().iter().zip(id..length);
+            // No name has a byte 0.
+            (id..=id + TEXT_BYTES_MAX).contains(&length) && text.all(|(byte, _)| *byte != 0)
+        }
+        record::LOAD_CLASS => length == 8 + 2 * id,
+        record::UNLOAD_CLASS | record::END_THREAD => length == 4,
+        record::FRAME | record::START_THREAD => length == 8 + 4 * id,
+        record::TRACE => is_list(12, id),
+        record::ALLOC_SITES => is_list(SITES_HEAD_BYTES, 25),
+        record::HEAP_SUMMARY => length == 24,
+        record::CPU_SAMPLES => is_list(8, 8),
+        record::CONTROL_SETTINGS => length == 6,
+        record::HEAP_DUMP_END => length == 0 && next.is_none_or(is_tag),
+        record::HEAP_DUMP | record::HEAP_DUMP_SEGMENT => {
+            let is_empty = length == 0 && next.is_none_or(is_tag);
+            is_empty || next.is_none_or(is_sub_record)
+        }
+        _ => false,
+    }
+}
+
+/// Bytes of the sub-record that starts here; `None` if it is none, or its lengths are missing.
+fn sub_record_bytes(bytes: &[u8], id_bytes: u32) -> Option<u64> {
+    let number = |at: u32| {
+        let bytes = bytes.get(at as usize..)?.first_chunk::<4>()?;
+        Some(u64::from(u32::from_be_bytes(*bytes)))
+    };
+    // The count of bytes or elements is the last number before the class or the type.
+    let length_at = TAG_BYTES + id_bytes + NUMBER_BYTES;
+    match *bytes.first()? {
+        heap::CLASS_DUMP => class_bytes(bytes, id_bytes),
+        heap::INSTANCE_DUMP => {
+            Some(u64::from(instance_head_bytes(id_bytes)) + number(length_at + id_bytes)?)
+        }
+        heap::OBJ_ARRAY_DUMP => {
+            let elements = number(length_at)? * u64::from(id_bytes);
+            Some(u64::from(object_array_head_bytes(id_bytes)) + elements)
+        }
+        tag @ (heap::PRIM_ARRAY_DUMP | android::PRIM_ARRAY_NODATA) => {
+            let kind = type_at(bytes, u64::from(length_at + NUMBER_BYTES))?;
+            let size = u64::from(tag == heap::PRIM_ARRAY_DUMP) * u64::from(kind.size_bytes(8));
+            let elements = number(length_at)? * size;
+            Some(u64::from(primitive_array_head_bytes(id_bytes)) + elements)
+        }
+        android::HEAP_DUMP_INFO => Some(heap_info_bytes(id_bytes).into()),
+        tag => {
+            let facts = RootKind::from_tag(tag)?.facts();
+            Some(u64::from(TAG_BYTES + id_bytes + facts.bytes(id_bytes)))
+        }
+    }
+}
+
+fn class_bytes(bytes: &[u8], id_bytes: u32) -> Option<u64> {
+    let count = |at: &mut u64| {
+        let bytes = bytes
+            .get(usize::try_from(*at).ok()?..)?
+            .first_chunk::<2>()?;
+        *at += u64::from(COUNT_BYTES);
+        Some(u16::from_be_bytes(*bytes))
+    };
+    let mut at = u64::from(class_head_bytes(id_bytes));
+    // Constants, which have an index, and static fields, which have a name; each has a value.
+    for name_bytes in [COUNT_BYTES, id_bytes] {
+        for _ in 0..count(&mut at)? {
+            at += u64::from(name_bytes);
+            at += u64::from(TAG_BYTES + type_at(bytes, at)?.size_bytes(id_bytes));
+        }
+    }
+    let fields = u64::from(count(&mut at)?);
+    Some(at + fields * u64::from(id_bytes + TAG_BYTES))
+}
+
+fn type_at(bytes: &[u8], at: u64) -> Option<BasicType> {
+    BasicType::from_code(*bytes.get(usize::try_from(at).ok()?)?)
+}
+
 /// Whether the bytes start with a complete record, followed by another record or the end of the
 /// file.
 fn is_record(bytes: &[u8]) -> bool {
@@ -61,7 +194,7 @@ fn is_record(bytes: &[u8]) -> bool {
 }
 
 /// Whether a sub-record has this tag.
-fn is_sub_record(tag: u8) -> bool {
+pub(crate) fn is_sub_record(tag: u8) -> bool {
     RootKind::from_tag(tag).is_some()
         || matches!(
             tag,
@@ -123,6 +256,47 @@ mod tests {
                 "{next:x?}"
             );
         }
+    }
+
+    #[test]
+    fn each_record_starts_as_the_format_says() {
+        let dump = sample::Dump::small().bytes();
+        let (mut at, mut records) = (31, 0);
+        while let Some(head) = dump.get(at..).filter(|rest| !rest.is_empty()) {
+            assert!(record_starts(head, 8), "{at:#x}");
+            // One byte later or earlier, none does.
+            assert!(!record_starts(&head[1..], 8), "{at:#x}");
+            at += 9 + u32::from_be_bytes(*head[5..].first_chunk().unwrap()) as usize;
+            records += 1;
+        }
+        assert!(records > 40, "{records}");
+        assert!(record_starts(&[], 8));
+        // A root with the tag of a trace, before a segment.
+        let root = [5, 0x12, 0xC0, 2, 0x80, 0x1C, 0, 0, 0, 0, 0, 0, 4, 0x68];
+        assert!(!record_starts(&[&root[..], &[0x22; 40]].concat(), 4));
+    }
+
+    #[test]
+    fn what_runs_over_the_end_is_read_to_the_next_record() {
+        let array = sample::primitive_array(0x3000, 8, 100, &[0; 100]);
+        let root = sample::root(0x05, 0x3000);
+        let end = [0x2C, 0, 0, 0, 0, 0, 0, 0, 0];
+        let all = array.len() + root.len();
+        let bytes = [&array[..], &root, &end].concat();
+        for left in 0..array.len() {
+            assert_eq!(bytes_beyond(&bytes, left as u64, 8), Some(all as u64));
+        }
+        assert_eq!(bytes_beyond(&bytes, array.len() as u64, 8), None);
+        // The file ends with the heap, or before, or no record follows.
+        assert_eq!(bytes_beyond(&bytes[..all], 50, 8), Some(all as u64));
+        assert_eq!(bytes_beyond(&bytes[..all - 1], 50, 8), None);
+        assert_eq!(
+            bytes_beyond(&[&bytes[..all], &[7; 60]].concat(), 50, 8),
+            None
+        );
+        // A record starts where the heap record ends: the sub-record is damaged.
+        let cut = [&array[..50], &end, &bytes].concat();
+        assert_eq!(bytes_beyond(&cut, 50, 8), None);
     }
 
     #[test]

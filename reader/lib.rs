@@ -69,7 +69,10 @@ pub use dumps_in_file::{copy_one_dump, dumps_in_file, dumps_in_stream};
 pub use error::ReadError;
 pub use format::RootKind;
 pub use header::{Header, Version};
-pub use heap_length::{heap_bytes, sub_records_follow, LOOK_BYTES};
+pub use heap_length::{
+    bytes_beyond, heap_bytes, record_starts, sub_records_follow, BEYOND_BYTES_MAX, LOOK_BYTES,
+    START_BYTES,
+};
 pub use heap_places::HeapPlaces;
 pub use heap_record::*;
 pub use heap_totals::KindTotal;

@@ -154,6 +154,15 @@ impl<'r> Source<'r> {
         Ok(self.buffered())
     }
 
+    /// Goes back to an offset whose bytes are still buffered. Returns whether they are.
+    pub(crate) fn turn_back(&mut self, offset: u64) -> bool {
+        let position = offset.checked_sub(self.buffer_offset);
+        let position = position.and_then(|position| usize::try_from(position).ok());
+        let position = position.filter(|position| *position <= self.position);
+        self.position = position.unwrap_or(self.position);
+        position.is_some()
+    }
+
     /// An unsigned byte.
     pub fn u1(&mut self) -> Result<u8, ReadError> {
         let [byte] = self.take::<1>()?;

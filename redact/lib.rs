@@ -98,9 +98,9 @@ pub fn redact(
 /// The next event of a file that must be complete.
 fn next(dump: &mut DumpReader<'_>) -> Result<Option<Event>, RedactError> {
     match dump.next_event()? {
-        // Sub-records follow nevertheless.
+        // The sub-records are there nevertheless.
         Some(Event::Damage(Damage {
-            kind: DamageKind::HeapLengthZero,
+            kind: DamageKind::HeapLengthZero | DamageKind::HeapLengthShort,
             ..
         })) => next(dump),
         Some(Event::Damage(damage)) => Err(RedactError::Damaged(damage)),

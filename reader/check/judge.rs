@@ -108,6 +108,7 @@ impl<'a> Judge<'a> {
             DamageKind::UnknownType { .. } => Rule::UnknownType,
             DamageKind::HeapRecordCut => Rule::HeapRecordCut,
             DamageKind::HeapLengthZero => Rule::HeapLengthZero,
+            DamageKind::HeapLengthShort => Rule::HeapLengthShort,
         };
         self.incomplete |= matches!(
             damage.kind,

@@ -85,6 +85,7 @@ rules! {
     UnknownType, "unknown-type", Nobody, "A basic type's number is unknown or not allowed in its place.";
     HeapRecordCut, "heap-record-cut", Nobody, "A sub-record runs over the end of its heap dump record.";
     HeapLengthZero, "heap-length-zero", Nobody, "A heap dump record has length 0, yet sub-records follow.";
+    HeapLengthShort, "heap-length-short", Nobody, "A heap dump record is longer than its length; some readers stop there.";
     // The sequence of records.
     AndroidVersion, "android-version", Android, "Version 1.0.3 is Android's; MAT and others refuse it.";
     AndroidRecord, "android-record", Android, "A sub-record that only Android writes; MAT and others refuse it.";

@@ -118,6 +118,45 @@ fn a_file_that_cannot_be_read_is_told_of() {
     assert_eq!(source.kind(), ErrorKind::IsADirectory);
 }
 
+#[test]
+fn a_segment_that_is_longer_than_its_length_is_read_to_the_next_record() {
+    let mut class = ClassDump::new(0x9_0000, OBJECT);
+    class.statics = vec![(1, REF, vec![0; 8]), (1, LONG, vec![0; 8])];
+    class.fields = vec![(1, INT), (1, REF)];
+    let lasts = [
+        class.bytes(),
+        instance(0x9_0000, 1, LEAF, &[0; 12]),
+        object_array(0x9_0000, OBJECT_ARRAY, &[0; 9]),
+        primitive_array(0x9_0000, INT, 9, &[0; 36]),
+        thread_root(0x10_0000, 9, 1),
+    ];
+    let array = |number| primitive_array(0x10_0000 + 16 * number, BYTE, 2, &[7, 7]);
+    for last in lasts {
+        for missing in 1..=last.len() + 8 {
+            let mut dump = with_segments(9, |number| match number % 3 {
+                1 => vec![array(number), last.clone(), root(0x05, 0x1000)],
+                _ => vec![array(number)],
+            });
+            let whole = summary(&dump.bytes(), 1);
+            let records = dump.records.iter_mut();
+            for record in records.filter(|record| record.tag == 0x1C) {
+                let Body::Heap(parts) = &record.body else {
+                    continue;
+                };
+                if parts.len() == 3 {
+                    record.length = Some((parts.concat().len() - missing) as u32);
+                }
+            }
+            let dump = dump.bytes();
+            try_info(&dump);
+            let found = summary(&dump, 3);
+            let counts = |of: &Summary| (of.objects, of.heap_records.clone(), of.roots.clone());
+            assert_eq!(counts(&found), counts(&whole), "{missing} of {last:x?}");
+            assert_eq!(found.damaged, 3);
+        }
+    }
+}
+
 /// A file of holes: it takes no space on the disk.
 #[test]
 fn a_heap_of_more_than_4_gib_in_one_record_is_read_to_its_end() {

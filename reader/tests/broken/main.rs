@@ -108,6 +108,11 @@ broken! {
         dump.heap(1).push(primitive_array(0x3000, INT, 1 << 31, &[0; 8]));
     };
     head_over_the_end_of_its_segment, ["heap-record-cut"], |dump| dump.heap(1).push(vec![0x21, 0, 0]);
+    object_beyond_the_end_of_its_segment, ["heap-length-short"], |dump| {
+        let at = dump.at(0x1C, 1);
+        let Body::Heap(objects) = &dump.records[at].body else { return };
+        dump.records[at].length = Some(objects.concat().len() as u32 - 3);
+    };
     unknown_field_type, ["unknown-type"], |dump| {
         let mut base = dump.base();
         base.fields[0].1 = 3;
