@@ -27,7 +27,8 @@ const OBJECT_BYTES: u64 = 40;
 pub struct Options {
     /// Threads that read the file; at least 1. A compressed one is first read by a single thread.
     pub threads: usize,
-    /// Whether sizes follow Eclipse MAT's rules even if the file contains the JVM's own.
+    /// Whether sizes follow Eclipse MAT's rules even if the file contains the JVM's own. As in MAT,
+    /// a class then keeps neither its signers nor its protection domain.
     pub by_rule: bool,
 }
 
@@ -88,9 +89,8 @@ impl<'p> Heap<'p> {
         parts.iter().for_each(|part| width.merge(&part.width));
         let is_stream = sizes.is_some();
         let told = Sizes::of_facts(directory.strings.facts()).or(sizes);
-        let told = told.filter(|_| !options.by_rule);
         let assumed = || Sizes::assumed(header.id_bytes, width.is_narrow());
-        let sizes = told.unwrap_or_else(assumed);
+        let sizes = told.filter(|_| !options.by_rule).unwrap_or_else(assumed);
         let objects = u32::try_from(count).unwrap_or(NONE);
         let roots = Roots::new(&parts, &ids, &directory, objects);
         let facts = AllFacts::new(&directory, &ids, &sizes, header.id_bytes);
@@ -103,6 +103,7 @@ impl<'p> Heap<'p> {
             classes: &directory.classes,
             told: directory.strings.facts(),
             id_bytes: header.id_bytes,
+            by_rule: options.by_rule,
             reference_bytes_least: if is_stream { 1 } else { header.id_bytes },
             budget,
         };

@@ -38,6 +38,8 @@ pub(crate) struct Known<'a> {
     /// The facts about the JVM in the file.
     pub(crate) told: &'a JvmFacts,
     pub(crate) id_bytes: u32,
+    /// See [`crate::Options::by_rule`].
+    pub(crate) by_rule: bool,
     /// The least bytes of a reference in the file.
     pub(crate) reference_bytes_least: u32,
     /// The memory limit for references, if the file's size does not limit them.
@@ -238,17 +240,16 @@ impl Visitor for Linker<'_> {
             .sizes
             .class_object_units(serial, &dump.statics, known.told);
         self.begin(known.facts.of_classes, units, dump.trace);
-        let kept_by_class = [
-            dump.super_class,
-            dump.loader,
-            dump.signers,
-            dump.protection_domain,
-        ];
+        let of_code = match known.by_rule {
+            true => [0, 0],
+            false => [dump.signers, dump.protection_domain],
+        };
         let constants = dump.constants.iter().map(|value| (value.kind, value.value));
         let statics = dump.statics.iter().map(|value| (value.kind, value.value));
         let values = constants.chain(statics);
         let ids = values.filter_map(|(kind, id)| (kind == BasicType::Object).then_some(id));
-        for id in kept_by_class.into_iter().chain(ids) {
+        let kept = [dump.super_class, dump.loader].into_iter().chain(of_code);
+        for id in kept.chain(ids) {
             self.refer(id);
         }
     }
