@@ -1,5 +1,6 @@
 //! `hprof path`: why is this object alive?
 
+use format::is_spelling;
 use graph::{Heap, Retained, PATH_STEPS};
 use serde_json::{json, Value};
 
@@ -93,9 +94,14 @@ fn objects_of_class(
     what: &str,
     file: &DumpFile,
 ) -> Result<Vec<u32>, Failure> {
-    let classes: Vec<bool> = (0..heap.classes())
-        .map(|class| heap.class_name(class) == what)
+    let names: Vec<String> = (0..heap.classes())
+        .map(|class| heap.class_name(class))
         .collect();
+    let mut classes: Vec<bool> = names.iter().map(|name| name == what).collect();
+    if !classes.contains(&true) {
+        let spelled = names.iter().map(|name| is_spelling(name, what));
+        classes = spelled.collect();
+    }
     if !classes.contains(&true) {
         let hint = match meant(heap, what) {
             Some(names) => format!("did you mean {names}?"),

@@ -155,6 +155,20 @@ impl<'a> ClassName<'a> {
     }
 }
 
+/// Whether `said` is a spelling of this name in the form of Java source: one of a dump, of JVMTI or
+/// of another tool. They differ before the number of a hidden class and between packages:
+/// `a.B/0x1`, `a.B+0x1`, `a/B+0x1`, `La/B.0x1;`, and with `[` of their arrays.
+pub fn is_spelling(name: &str, said: &str) -> bool {
+    let is_descriptor = said.starts_with('[') || (said.starts_with('L') && said.ends_with(';'));
+    let java = match is_descriptor {
+        true => Cow::Owned(ClassName::from_signature(said.as_bytes()).to_java()),
+        false => Cow::Borrowed(said),
+    };
+    let is_separator = |byte: u8| matches!(byte, b'.' | b'/' | b'+');
+    let is_same = |(one, other): (u8, u8)| one == other || is_separator(one) && is_separator(other);
+    name.len() == java.len() && name.bytes().zip(java.bytes()).all(is_same)
+}
+
 enum Element<'a> {
     Class(&'a [u8]),
     Word(&'static str),
@@ -277,6 +291,42 @@ mod tests {
         assert_eq!(ClassName::from_java(java).to_string(), java);
         assert_eq!(ClassName::from_java("a b").to_string(), "a\\u0020b");
         assert_eq!(ClassName::from_java("B/0x1").to_string(), "B/0x1");
+    }
+
+    /// HotSpot's dumps of 17 to 26, its `getName`, its descriptors of 8 and of 11 to 26, arrays.
+    #[test]
+    fn all_spellings_are_known() {
+        let lambda = "app.Main$$Lambda$14/0x0000000800066840";
+        for said in [
+            lambda,
+            "app.Main$$Lambda$14+0x0000000800066840",
+            "app/Main$$Lambda$14+0x0000000800066840",
+            "app/Main$$Lambda$14/0x0000000800066840",
+            "Lapp/Main$$Lambda$14.0x0000000800066840;",
+            "Lapp/Main$$Lambda$14/0x0000000800066840;",
+        ] {
+            assert!(is_spelling(lambda, said), "{said}");
+            let array = format!("{lambda}[]");
+            assert!(!is_spelling(&array, said), "{said}");
+            if said.ends_with(';') {
+                assert!(is_spelling(&array, &format!("[{said}")), "{said}");
+            }
+        }
+        assert!(is_spelling(
+            "app.Main$$Lambda$1.250421012",
+            "app/Main$$Lambda$1/250421012"
+        ));
+        assert!(is_spelling("int[][]", "[[I"));
+        assert!(is_spelling("java.lang.String", "java/lang/String"));
+        for other in [
+            "app.Main$$Lambda$14",
+            "app.Main$$Lambda$14/0x0000000800066841",
+            "",
+            "L;",
+            "[",
+        ] {
+            assert!(!is_spelling(lambda, other), "{other}");
+        }
     }
 
     #[test]

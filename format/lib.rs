@@ -24,7 +24,7 @@ mod object_sizes;
 mod root_kind;
 
 pub use basic_type::BasicType;
-pub use class_name::ClassName;
+pub use class_name::{is_spelling, ClassName};
 pub use counted_class::CountedClass;
 pub use jvm_facts::{ClassUnits, JvmFacts, UNIT_BYTES};
 pub use memory_area::{AreaKind, MemoryArea};

@@ -291,6 +291,30 @@ fn what_is_not_there_is_told() {
 }
 
 #[test]
+fn a_hidden_class_has_the_names_that_other_tools_print() {
+    let dir = TempDir::new().unwrap();
+    let mut dump = cache();
+    dump.class(0x8000, "app/Main$$Lambda+0x7f01", Dump::OBJECT, 0, &[], &[]);
+    dump.instance(0x8100, 0x8000, &[]);
+    dump.root(0x8100);
+    let path = file(&dir, &dump.bytes());
+    for name in [
+        "app.Main$$Lambda/0x7f01",
+        "app.Main$$Lambda+0x7f01",
+        "app/Main$$Lambda+0x7f01",
+        "Lapp/Main$$Lambda.0x7f01;",
+    ] {
+        for command in ["path", "show"] {
+            let output = hprof(&[command], &path, &[name]);
+            assert!(
+                text(&output).contains("app.Main$$Lambda/0x7f01"),
+                "{command} {name}"
+            );
+        }
+    }
+}
+
+#[test]
 fn an_answer_about_a_part_of_a_heap_says_so_first() {
     let dir = TempDir::new().unwrap();
     let bytes = cache().bytes();
