@@ -58,8 +58,8 @@ pub const START_BYTES: usize = RECORD_HEADER_BYTES + SITES_HEAD_BYTES;
 /// Bytes of the body of ALLOC SITES before the sites.
 const SITES_HEAD_BYTES: usize = 34;
 
-/// Bytes of the sub-records from here to the next record, if the length of the heap record is false:
-/// the first of them does not fit in the `left` bytes, after which no record starts. Pass
+/// Bytes of the sub-records from here to the next record, if the heap record's length is false: the
+/// first of them does not fit in the `left` bytes, after which no record starts. Pass
 /// [`BEYOND_BYTES_MAX`] bytes, or the rest of the file.
 pub fn bytes_beyond(bytes: &[u8], left: u64, id_bytes: u32) -> Option<u64> {
     let from = |at: u64| bytes.get(usize::try_from(at).ok()?..);
