@@ -6,7 +6,7 @@ use snapshot::{Failure, Snapshot};
 /// A reference as HotSpot has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reference {
-    /// An address.
+    /// An address, which may be coloured.
     Wide(u64),
     /// A compressed reference.
     Narrow(u32),
@@ -17,7 +17,7 @@ impl Reference {
     pub fn object(self, snapshot: &Snapshot<impl Memory>) -> Result<Option<u64>, Failure> {
         let coding = snapshot.layout.oops.coding();
         let address = match self {
-            Reference::Wide(address) => address,
+            Reference::Wide(address) => snapshot.memory.decoded(address),
             Reference::Narrow(code) => coding.address(code.into()),
         };
         // A null that was decompressed without a check is the base.

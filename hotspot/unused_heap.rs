@@ -253,17 +253,17 @@ fn word(address: u64) -> Option<u64> {
 }
 
 /// The words at these addresses.
-fn words(addresses: &[u64]) -> Option<Vec<u64>> {
+pub(crate) fn words(addresses: &[u64]) -> Option<Vec<u64>> {
     Some(numbers(&careful_reads::copies(addresses, 8)?))
 }
 
-fn numbers(bytes: &[u8]) -> Vec<u64> {
+pub(crate) fn numbers(bytes: &[u8]) -> Vec<u64> {
     let words = bytes.chunks_exact(8);
     words.filter_map(|word| number(word, 0)).collect()
 }
 
 /// The word at an offset.
-fn number(bytes: &[u8], offset: u64) -> Option<u64> {
+pub(crate) fn number(bytes: &[u8], offset: u64) -> Option<u64> {
     let word = bytes.get(usize::try_from(offset).ok()?..)?;
     word.first_chunk().map(|word| u64::from_ne_bytes(*word))
 }

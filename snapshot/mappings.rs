@@ -161,6 +161,32 @@ impl Mappings {
             .filter(|range| range.start < range.end)
     }
 
+    /// The readable mappings of the file that is mapped shared at this address; none if the mapping
+    /// is private, or has no file.
+    pub fn sharing(&self, address: u64) -> Vec<Range<u64>> {
+        let own = self
+            .at(address)
+            .filter(|own| !own.is_private() && own.inode != 0);
+        let same = |mapping: &&Mapping| {
+            own.is_some_and(|own| own.inode == mapping.inode && !mapping.is_private())
+        };
+        let same = self.mappings.iter().filter(same);
+        let readable = same.filter(|mapping| mapping.is_readable());
+        readable.map(|mapping| mapping.range.clone()).collect()
+    }
+
+    /// As [`Mappings::sharing`], of the first file that is mapped shared at an address with this
+    /// base; `offset_mask` has the other bits.
+    pub fn sharing_from(&self, base: u64, offset_mask: u64) -> Vec<Range<u64>> {
+        let mut shared = self.mappings.iter().filter(|mapping| {
+            !mapping.is_private()
+                && mapping.is_readable()
+                && mapping.range.start & !offset_mask == base
+        });
+        let first = shared.next().map(|mapping| mapping.range.start);
+        first.map_or_else(Vec::new, |first| self.sharing(first))
+    }
+
     /// Whether a fork gets its own copy of this address. True for the Java heap of every collector
     /// except ZGC.
     pub fn is_private(&self, address: u64) -> bool {

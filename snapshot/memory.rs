@@ -1,6 +1,7 @@
 //! The memory from which a snapshot is read.
 #![allow(unsafe_code)]
 
+use crate::layout::Colours;
 use std::fmt::Debug;
 
 /// Bytes that can be read at the JVM's addresses, and that do not change.
@@ -22,6 +23,27 @@ pub trait Memory: Copy + Send + Sync + Debug {
 
     /// `len` bytes from this address on; empty unless all of them can be read.
     fn bytes(&self, address: u64, len: usize) -> &[u8];
+
+    /// How references are coloured; `None` if a wide one is an address.
+    #[inline(always)]
+    fn colours(&self) -> Option<&Colours> {
+        None
+    }
+
+    /// The address to which a wide reference leads; 0 is null. An address stays as it is.
+    #[inline(always)]
+    fn decoded(self, reference: u64) -> u64 {
+        match self.colours() {
+            None => reference,
+            Some(colours) => colours.address(|place| self.u64(place), reference),
+        }
+    }
+
+    /// The address in the wide reference at this address; 0 is null.
+    #[inline(always)]
+    fn reference(self, address: u64) -> u64 {
+        self.decoded(self.u64(address))
+    }
 }
 
 /// This process's own memory, at addresses that the Rust compiler knows nothing about.
@@ -29,7 +51,7 @@ pub trait Memory: Copy + Send + Sync + Debug {
 /// Used in a forked child, where no other thread of the JVM exists, so that memory no longer
 /// changes. Reading an unmapped address ends the child with its own exit code, not the application.
 #[derive(Clone, Copy, Debug)]
-pub struct ProcessMemory(());
+pub struct ProcessMemory(Option<&'static Colours>);
 
 impl ProcessMemory {
     /// Permits reading any address of this process, from any thread, as long as the process lives.
@@ -40,7 +62,13 @@ impl ProcessMemory {
     /// is read must be mapped, or the attempt may end the process. No memory that Rust allocated
     /// may be read through it while a mutable reference to it exists.
     pub unsafe fn new() -> Self {
-        Self(())
+        Self(None)
+    }
+
+    /// The same memory, with references of these colours.
+    #[must_use]
+    pub fn coloured(self, colours: Option<&'static Colours>) -> Self {
+        Self(colours)
     }
 }
 
@@ -75,6 +103,11 @@ impl Memory for ProcessMemory {
         // SAFETY: as in `u8`; nothing writes to these bytes, so the slice stays unchanged as long
         // as the process lives.
         unsafe { std::slice::from_raw_parts(address as *const u8, len) }
+    }
+
+    #[inline(always)]
+    fn colours(&self) -> Option<&Colours> {
+        self.0
     }
 }
 

@@ -305,7 +305,7 @@ pub(super) fn by_fork<T>(
             Err(DumpError::Again(Again::Stuck)) => copies_all |= tries > LEAST_TRIES,
             Err(DumpError::Again(Again::Moving)) => was_moving = true,
             Err(DumpError::Again(Again::OopMaps)) => tried.no_oop_maps.set(Some(OOP_MAP)),
-            Err(DumpError::Again(Again::Unlinked(_) | Again::LostFilter)) => {}
+            Err(DumpError::Again(Again::Unlinked(_) | Again::LostFilter | Again::Grown)) => {}
             Err(error) => return Err(error),
         }
     }

@@ -134,6 +134,8 @@ pub(crate) enum Again {
     LostFilter,
     /// The oop maps of compiled frames could not be explained.
     OopMaps,
+    /// The heap outgrew the room for its image.
+    Grown,
 }
 
 impl From<Again> for DumpError {

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 const DUMPED_BYTES_PER_SECOND: u64 = 50_000_000;
 /// What the kernel takes to copy the table entry of a page.
 const FOR_A_PAGE: Duration = Duration::from_nanos(100);
+/// What one processor takes to copy a mebibyte of the heap.
+const FOR_A_MEBIBYTE: Duration = Duration::from_micros(60);
 /// Processes are made no faster than this.
 const LEAST: Duration = Duration::from_millis(1);
 const PAGE_KIB: u64 = 4;
@@ -24,13 +26,17 @@ pub(super) struct StopBound(pub(super) Option<Duration>);
 
 impl StopBound {
     /// Until when HotSpot's walk must have reached its first callback, if the stop begins now;
-    /// `paused` is what the attempts before have taken. `None` without a bound. An error if even
-    /// the fork alone would take too long.
-    pub(super) fn fork_until(self, paused: Duration) -> Result<Option<Instant>, DumpError> {
+    /// `paused` is what the attempts before have taken, `copied_bytes` are what is copied before
+    /// the fork. `None` without a bound. An error if even the fork alone would take too long.
+    pub(super) fn fork_until(
+        self,
+        paused: Duration,
+        copied_bytes: u64,
+    ) -> Result<Option<Instant>, DumpError> {
         let Some(limit) = self.0 else {
             return Ok(None);
         };
-        let estimate = fork_estimate(&memory());
+        let estimate = fork_estimate(&memory()) + FOR_A_MEBIBYTE * mebibytes(copied_bytes);
         let left = limit.checked_sub(paused + estimate);
         let left = left.ok_or(DumpError::LongFork {
             estimate,
@@ -66,6 +72,10 @@ impl StopBound {
 /// How long HotSpot's dumper would stop the application at most, by the bytes of heap in use.
 pub(super) fn dumper_estimate(used_bytes: u64) -> Duration {
     Duration::from_secs(used_bytes.div_ceil(DUMPED_BYTES_PER_SECOND))
+}
+
+fn mebibytes(bytes: u64) -> u32 {
+    u32::try_from(bytes >> 20).unwrap_or(u32::MAX)
 }
 
 /// The kernel's figures of this process's memory.
@@ -115,7 +125,7 @@ mod tests {
     #[test]
     fn without_a_bound_everything_is_allowed() {
         let bound = StopBound(None);
-        assert_eq!(bound.fork_until(Duration::MAX), Ok(None));
+        assert_eq!(bound.fork_until(Duration::MAX, 0), Ok(None));
         assert_eq!(bound.allow_dumper(None), Ok(()));
         assert_eq!(bound.passed_by(Duration::MAX), None);
     }
@@ -123,9 +133,9 @@ mod tests {
     #[test]
     fn a_bound_counts_what_earlier_attempts_took() {
         let bound = StopBound(Some(Duration::from_secs(3600)));
-        assert!(matches!(bound.fork_until(Duration::ZERO), Ok(Some(_))));
+        assert!(matches!(bound.fork_until(Duration::ZERO, 0), Ok(Some(_))));
         let paused = Duration::from_secs(3600);
-        let refused = bound.fork_until(paused);
+        let refused = bound.fork_until(paused, 0);
         assert!(
             matches!(refused, Err(DumpError::LongFork { paused: it, .. }) if it == paused),
             "{refused:?}"

@@ -8,6 +8,7 @@ pub mod descriptor;
 pub mod fork_handlers;
 pub mod host;
 pub mod huge_pages;
+pub mod image;
 pub mod map_reserve;
 pub mod own_library;
 pub mod owner;

@@ -283,7 +283,7 @@ impl<M: Memory> ClassDumps<'_, M> {
             None => constants,
         };
         let slot = follow(holder.checked_add(offsets.resolved_references)?)?;
-        let array = follow(slot)?;
+        let array = snapshot.memory.decoded(follow(slot)?);
         let is_array = |array: u64| {
             let word = snapshot.layout.class_word(snapshot.memory, array);
             let class = snapshot.classes.get(word);

@@ -21,7 +21,7 @@ impl Slot {
 
     /// The address of the object; 0 if there is none. The slot must be mapped.
     pub fn object(self, memory: impl Memory) -> u64 {
-        memory.u64(self.0)
+        memory.reference(self.0)
     }
 }
 

@@ -202,13 +202,13 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
         data_bytes: u32,
     ) -> Result<(), Failure> {
         let (memory, object) = (self.snapshot.memory, header.object.get());
-        let references = self.snapshot.layout.oops.coding();
+        let oops = self.snapshot.layout.oops;
         self.segments.record(|out| {
             header.encode(data_bytes, out);
             fill(out, (data_bytes + AT_ONCE_BYTES) as usize, |room| {
                 for field in fields {
                     let read = memory.u64(field.place(object));
-                    room.put_first(field.value(read, references), field.width_bytes());
+                    room.put_first(field.value(memory, read, oops), field.width_bytes());
                 }
             });
             Ok(())

@@ -1,7 +1,8 @@
 //! Copies the value of a field from an object to the file without branching on its type. A heap has
 //! hundreds of millions of fields, and branch prediction cannot guess the next field's type.
 
-use crate::layout::{Linear, Oops};
+use crate::layout::Oops;
+use crate::memory::Memory;
 use format::BasicType;
 
 /// Bytes that are read and written at a time, whatever the field's type.
@@ -19,14 +20,15 @@ const _: () = assert!(cfg!(target_endian = "little"));
 pub struct FieldCopy {
     /// Offset in the object of the eight bytes.
     from: u32,
-    /// Bytes in the file.
-    width_bytes: u32,
+    /// Bytes in the file, and in the heap.
+    width_bytes: u8,
+    heap_bytes: u8,
     /// All ones if the bits themselves are written.
     as_bits: u64,
     /// All ones for a boolean, written as 1 if any bit is set, else as 0. Readers expect 0 or 1,
     /// but native code may have stored anything.
     as_boolean: u64,
-    /// All ones for a narrow reference, written as the address that the bits encode.
+    /// All ones for a reference that is not the address itself, written as the address.
     as_reference: u64,
 }
 
@@ -35,17 +37,18 @@ impl FieldCopy {
     ///
     /// `None` if the field ends before the eighth byte, where HotSpot has no fields.
     pub fn new(offset: u32, basic_type: BasicType, oops: Oops, values: bool) -> Option<Self> {
-        let is_narrow = basic_type == BasicType::Object && matches!(oops, Oops::Narrow(_));
-        let heap_bytes = basic_type.size_bytes(if is_narrow { 4 } else { 8 });
+        let is_encoded = basic_type == BasicType::Object && oops != Oops::Wide;
+        let heap_bytes = u8::try_from(oops.size_bytes(basic_type)).ok()?;
         let is_boolean = basic_type == BasicType::Boolean;
         let counts = values || basic_type == BasicType::Object;
         let all = |condition: bool| if condition { u64::MAX } else { 0 };
         Some(Self {
-            from: (offset + heap_bytes).checked_sub(AT_ONCE_BYTES)?,
-            width_bytes: basic_type.size_bytes(8),
-            as_bits: all(counts && !is_boolean && !is_narrow),
+            from: (offset + u32::from(heap_bytes)).checked_sub(AT_ONCE_BYTES)?,
+            width_bytes: u8::try_from(basic_type.size_bytes(8)).ok()?,
+            heap_bytes,
+            as_bits: all(counts && !is_boolean && !is_encoded),
             as_boolean: all(counts && is_boolean),
-            as_reference: all(counts && is_narrow),
+            as_reference: all(counts && is_encoded),
         })
     }
 
@@ -58,12 +61,12 @@ impl FieldCopy {
     /// Bytes in the file: this many of [`FieldCopy::value`] count.
     #[inline]
     pub fn width_bytes(&self) -> usize {
-        self.width_bytes as usize
+        self.width_bytes.into()
     }
 
     /// Bytes in the file, for sums of offsets.
     pub(crate) fn width(&self) -> u32 {
-        self.width_bytes
+        self.width_bytes.into()
     }
 
     /// Whether the file contains anything but zeros for the field.
@@ -73,15 +76,18 @@ impl FieldCopy {
 
     /// Offset of the field in the object.
     pub(crate) fn offset(&self) -> u32 {
-        let is_narrow = self.as_reference != 0;
-        self.from + AT_ONCE_BYTES - if is_narrow { 4 } else { self.width_bytes }
+        self.from + AT_ONCE_BYTES - u32::from(self.heap_bytes)
     }
 
-    /// The value as in the file, followed by meaningless bytes; `references` decodes narrow
-    /// references.
+    /// The value as in the file, followed by meaningless bytes; `oops` decodes references.
     #[inline]
-    pub fn value(&self, read: u64, references: Linear) -> [u8; AT_ONCE_BYTES as usize] {
-        let address = references.address_or_null(read >> 32);
+    pub fn value(
+        &self,
+        memory: impl Memory,
+        read: u64,
+        oops: Oops,
+    ) -> [u8; AT_ONCE_BYTES as usize] {
+        let address = oops.high_end(memory, read);
         let boolean = u64::from(read >> 56 != 0) << 56;
         let value = read & self.as_bits | boolean & self.as_boolean | address & self.as_reference;
         value.to_be_bytes()
@@ -91,7 +97,8 @@ impl FieldCopy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::{BufferMemory, Memory};
+    use crate::layout::Linear;
+    use crate::memory::BufferMemory;
 
     const CODING: Linear = Linear {
         base: 0x7_0000_0000,
@@ -107,7 +114,7 @@ mod tests {
         let memory = BufferMemory::new(0x1000, &object);
         let copy = FieldCopy::new(offset, basic_type, oops, values).expect("behind the header");
         let read = memory.u64(copy.place(0x1000));
-        copy.value(read, oops.coding())[..copy.width_bytes()].to_vec()
+        copy.value(memory, read, oops)[..copy.width_bytes()].to_vec()
     }
 
     #[test]

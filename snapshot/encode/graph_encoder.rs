@@ -126,15 +126,15 @@ impl<'s, D: Deliver, M: Memory> GraphEncoder<'s, D, M> {
             .object(*code, &plan.class, trace.get(), address);
         match &plan.class {
             GraphClass::Instance { heap_bytes, .. } => {
-                let references = snapshot.layout.oops.coding();
+                let (memory, oops) = (snapshot.memory, snapshot.layout.oops);
                 for field in &plan.references {
-                    let read = snapshot.memory.u64(field.place(address));
-                    let target = u64::from_be_bytes(field.value(read, references));
+                    let read = memory.u64(field.place(address));
+                    let target = u64::from_be_bytes(field.value(memory, read, oops));
                     self.objects.reference(target);
                 }
                 for field in &plan.numbers {
-                    let read = snapshot.memory.u64(field.place(address));
-                    let value = u64::from_be_bytes(field.value(read, references));
+                    let read = memory.u64(field.place(address));
+                    let value = u64::from_be_bytes(field.value(memory, read, oops));
                     self.objects.number(value >> (64 - 8 * field.width()));
                 }
                 Ok(*heap_bytes)

@@ -237,7 +237,8 @@ impl<M: Memory> Calibration<'_, M> {
             }
             for (index, handle) in (0..).zip(handles) {
                 let expected = handle.map_or(0, |handle| self.deref(handle));
-                wide &= self.guessed_u64(array + offset + index * 8) == Some(expected);
+                let reference = self.guessed_u64(array + offset + index * 8);
+                wide &= reference.map(|word| self.memory.decoded(word)) == Some(expected);
                 let code = self.guessed_u32(array + offset + index * 4)?;
                 narrow &= (code == 0) == (expected == 0);
                 if expected != 0 {
@@ -249,7 +250,12 @@ impl<M: Memory> Calibration<'_, M> {
             return None;
         }
         if wide {
-            return Some(Oops::Wide);
+            let is_coloured = self.memory.colours().is_some();
+            return Some(if is_coloured {
+                Oops::Coloured
+            } else {
+                Oops::Wide
+            });
         }
         Linear::explaining(&pairs, LEAST_CODES)
             .filter(|_| narrow)
@@ -305,9 +311,9 @@ impl<M: Memory> Calibration<'_, M> {
                     if !through_slot {
                         return word == Some(mirror);
                     }
-                    word.filter(|word| word % 8 == 0)
-                        .and_then(|slot| self.guessed_u64(slot))
-                        == Some(mirror)
+                    let slot = word.filter(|word| word % 8 == 0);
+                    let reference = slot.and_then(|slot| self.guessed_u64(slot));
+                    reference.map(|word| self.memory.decoded(word)) == Some(mirror)
                 };
                 if self.objects.iter().all(explains) {
                     return Ok(MirrorInKlass {

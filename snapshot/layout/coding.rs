@@ -73,6 +73,8 @@ impl Linear {
 pub enum Oops {
     /// Eight bytes: the address itself.
     Wide,
+    /// Eight bytes, which the memory's [`Colours`](super::Colours) decode.
+    Coloured,
     /// Four bytes (`UseCompressedOops`); code 0 is null.
     Narrow(Linear),
 }
@@ -82,7 +84,7 @@ impl Oops {
     #[inline]
     pub fn width_bytes(self) -> u64 {
         match self {
-            Self::Wide => 8,
+            Self::Wide | Self::Coloured => 8,
             Self::Narrow(_) => 4,
         }
     }
@@ -100,16 +102,27 @@ impl Oops {
     pub fn load(self, memory: impl Memory, place: u64) -> u64 {
         match self {
             Self::Wide => memory.u64(place),
+            Self::Coloured => memory.reference(place),
             Self::Narrow(coding) => coding.address_or_null(u64::from(memory.u32(place))),
         }
     }
 
-    /// The coding that turns a reference into an address.
+    /// The coding that turns a narrow reference into an address.
     #[inline]
     pub fn coding(self) -> Linear {
         match self {
-            Self::Wide => Linear::PLAIN,
+            Self::Wide | Self::Coloured => Linear::PLAIN,
             Self::Narrow(coding) => coding,
+        }
+    }
+
+    /// The address in a reference that is the high end of these eight bytes; 0 is null.
+    #[inline]
+    pub fn high_end(self, memory: impl Memory, read: u64) -> u64 {
+        match self {
+            Self::Wide => read,
+            Self::Coloured => memory.decoded(read),
+            Self::Narrow(coding) => coding.address_or_null(read >> 32),
         }
     }
 

@@ -177,7 +177,7 @@ impl InventedHeap {
         match self.layout.oops {
             Oops::Wide if referent == 0 => self.put_u64(place, 0),
             Oops::Narrow(_) if referent == 0 => self.put_u32(place, 0),
-            Oops::Wide => self.put_u64(place, address),
+            Oops::Wide | Oops::Coloured => self.put_u64(place, address),
             Oops::Narrow(coding) => {
                 let code = coding.code(address).unwrap();
                 self.put_u32(place, u32::try_from(code).unwrap());

@@ -2,6 +2,7 @@
 
 mod calibration;
 mod coding;
+mod colours;
 #[cfg(any(test, feature = "invented"))]
 mod invented_heap;
 mod known;
@@ -9,6 +10,7 @@ mod object_layout;
 
 pub use calibration::{Calibration, Unexplained, MOVING};
 pub use coding::{instance_offset, ClassWords, Linear, Oops};
+pub use colours::{Colours, ForwardingPlaces, Good, GranuleTable, GRANULE_SHIFT};
 #[cfg(any(test, feature = "invented"))]
 pub use invented_heap::{InventedHeap, Plan};
 pub use known::{Content, Expected, KnownField, KnownObject, KnownStatic};

@@ -57,7 +57,7 @@ impl MirrorInKlass {
     /// The mirror of this `Klass`; 0 for an archived class that was never loaded.
     pub fn load(self, memory: impl Memory, klass: u64) -> u64 {
         match memory.u64(klass.wrapping_add(self.offset)) {
-            slot if self.through_slot && slot != 0 => memory.u64(slot),
+            slot if self.through_slot && slot != 0 => memory.reference(slot),
             mirror => mirror,
         }
     }

@@ -6,6 +6,7 @@
 //! application runs on.
 
 use super::crew::{in_threads, Watch};
+use super::image::HeapImage;
 use super::known_objects::KnownObjects;
 use super::message::{FromChild, Written};
 use super::process::{self, Watchdog};
@@ -40,6 +41,8 @@ const BATCH: usize = 512;
 /// Everything that the child needs. Made before the fork.
 #[derive(Debug)]
 pub(super) struct Task<'d, 'f> {
+    /// The image of the heap; `None` if a fork copies it.
+    pub(super) image: Option<HeapImage>,
     /// The classes, and rows of all kinds. The child has its own copy, so it shares no lock with
     /// other threads.
     pub(super) catalogue: &'d Catalogue<'f>,
@@ -151,6 +154,7 @@ impl Task<'_, '_> {
     ) -> Result<HeapCopy, Failure> {
         // SAFETY: this is the forked copy, which has only this thread, and which any read may end.
         let memory = unsafe { ProcessMemory::new() };
+        let memory = memory.coloured(self.image.as_ref().and_then(HeapImage::colours));
         let mappings = os_maps().map_err(|_| Failure::NoMemory)?;
         let mappings = Mappings::parse(&mappings);
         self.take_addresses(memory, &mappings, seen)?;
@@ -262,8 +266,10 @@ impl Task<'_, '_> {
         left_out: Vec<Range<u64>>,
     ) -> Result<Snapshot, Failure> {
         let known = self.known.objects.first();
-        let heap = known
-            .and_then(|known| mappings.around(known.object.object(memory)))
+        let around = known.and_then(|known| mappings.around(known.object.object(memory)));
+        let image = self.image.as_ref();
+        let heap = image
+            .map_or(around, HeapImage::range)
             .ok_or(Failure::Unexplained("the heap is mapped"))?;
         let values = self.values(&heap).ok_or(Failure::NoMemory)?;
         let descriptions = Descriptions::of(facts, self.catalogue.tables(), &layout, &values);

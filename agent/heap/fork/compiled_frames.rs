@@ -47,7 +47,7 @@ impl Task<'_, '_> {
         let held = stacks.held(&memory).ok_or(Failure::OopMaps)?;
         let mut found = FrameRoots::new(&mut self.objects, roots, &mut self.by_address);
         for held in &held.references {
-            let Some(thread) = found.thread(&held.threads) else {
+            let Some(thread) = found.thread(&held.threads, copy.snapshot.memory) else {
                 continue;
             };
             if let Some(object) = held.reference.object(&copy.snapshot)? {
@@ -74,7 +74,7 @@ impl Task<'_, '_> {
         let mut unread = 0;
         let mut found = FrameRoots::new(&mut self.objects, roots, &mut self.by_address);
         for of_thread in held {
-            let thread = found.thread(&of_thread.threads);
+            let thread = found.thread(&of_thread.threads, copy.snapshot.memory);
             if found.roots.is_own_thread(thread) {
                 continue;
             }
@@ -206,11 +206,10 @@ impl<'r> FrameRoots<'r> {
     }
 
     /// The thread with an object at one of these addresses; `None` if HotSpot has reported none.
-    fn thread(&self, addresses: &[u64]) -> Option<ObjectIndex> {
-        addresses
-            .iter()
-            .find_map(|it| self.threads.get(it))
-            .copied()
+    fn thread(&self, references: &[u64], memory: impl Memory) -> Option<ObjectIndex> {
+        let rows = references.iter();
+        let mut rows = rows.map(|&it| self.threads.get(&memory.decoded(it)).copied());
+        rows.find_map(|row| row)
     }
 
     fn row(&mut self, address: u64) -> Result<ObjectIndex, Failure> {

@@ -7,6 +7,7 @@ use super::message::{FromChild, Written};
 use super::pause::not_copied::NotCopied;
 use super::process::{self, Child, Side, Watchdog};
 use super::silence::Silence;
+use crate::heap::error::Again;
 use crate::heap::facts::kept_objects::AGENTS_TAG;
 use crate::heap::facts::roots::{RootNotes, SystemRoots};
 use headroom::MemoryLeft;
@@ -78,6 +79,8 @@ pub(super) struct Forker<'d, 'f> {
     callbacks: u64,
     /// Parts of the heap that the child does not have.
     left_out: Vec<Range<u64>>,
+    /// Why there was no fork: the heap could not be copied.
+    not_copied: Option<Again>,
     /// When the fork would come too late.
     until: Option<Instant>,
     /// Whether it would have.
@@ -109,6 +112,7 @@ impl<'d, 'f> Forker<'d, 'f> {
             untagged: without_barrier.map_or(Untagged::Reported, Untagged::Filtered),
             callbacks: 0,
             left_out: Vec::new(),
+            not_copied: None,
             until,
             is_late: false,
             forked: None,
@@ -125,6 +129,11 @@ impl<'d, 'f> Forker<'d, 'f> {
     /// Whether the child lacks parts of the heap.
     pub(super) fn has_left_out(&self) -> bool {
         !self.left_out.is_empty()
+    }
+
+    /// Why the heap could not be copied; `None` if it was.
+    pub(super) fn take_not_copied(&mut self) -> Option<Again> {
+        self.not_copied.take()
     }
 
     /// Whether HotSpot's first callback came too late to fork.
@@ -172,49 +181,14 @@ impl<'d, 'f> Forker<'d, 'f> {
         }
         let unused = self.task.as_ref().map(Task::unused_heap);
         self.left_out = unused.unwrap_or_default();
+        if let Err(again) = self.copy_heap() {
+            self.not_copied = Some(again);
+            return Visit::Abort;
+        }
         let by = self.handlers.fork_by();
         let side = NotCopied::new(self.left_out.clone()).and_then(|_not_copied| process::fork(by));
         match side {
-            Ok(Side::Child) => {
-                if let Some(filter) = filter {
-                    // SAFETY: this is the forked copy, which has only this thread, inside the walk.
-                    unsafe { filter.clear() };
-                }
-                let limit_s = self
-                    .task
-                    .as_ref()
-                    .map_or(Watchdog::START_LIMIT_S, |task| task.order.options.timeout_s);
-                self.watchdog = Some(Watchdog::start(limit_s));
-                if by == ForkBy::NoHandlers && !use_own_memory() {
-                    process::exit(process::PANICKED);
-                }
-                let mut keep = Vec::new();
-                if let Some(task) = &self.task {
-                    keep.push(task.socket.as_raw_fd());
-                    keep.extend(
-                        task.product
-                            .output()
-                            .and_then(Option::as_ref)
-                            .map(AsRawFd::as_raw_fd),
-                    );
-                }
-                // A panic must not unwind into HotSpot.
-                let settled = catch_unwind(AssertUnwindSafe(|| {
-                    process::settle(&keep);
-                    self.listen()
-                }));
-                match settled {
-                    Ok(Ok(())) => {
-                        // From here on another thread notices if HotSpot waits for a lock.
-                        if let Some(watchdog) = &self.watchdog {
-                            watchdog.feed();
-                        }
-                        Visit::On
-                    }
-                    Ok(Err(error)) => self.end(Err(Failure::NoThread(error.to_string()))),
-                    Err(_) => process::exit(process::PANICKED),
-                }
-            }
+            Ok(Side::Child) => self.begin_child(by, filter),
             Ok(Side::Parent(child)) => {
                 self.forked = Some(Ok(child));
                 Visit::Abort
@@ -223,6 +197,61 @@ impl<'d, 'f> Forker<'d, 'f> {
                 self.forked = Some(Err(error));
                 Visit::Abort
             }
+        }
+    }
+
+    /// Copies the heap if a fork does not.
+    fn copy_heap(&mut self) -> Result<(), Again> {
+        if let Some(image) = self.task.as_mut().and_then(|task| task.image.as_mut()) {
+            // The child has zeros there without an advice to the kernel.
+            image.copy(&std::mem::take(&mut self.left_out))?;
+        }
+        Ok(())
+    }
+
+    /// In the child: makes it harmless, and lets HotSpot's walk go on.
+    fn begin_child(&mut self, by: ForkBy, filter: Option<WalkFilter>) -> Visit {
+        if let Some(filter) = filter {
+            // SAFETY: this is the forked copy, which has only this thread, inside the walk.
+            unsafe { filter.clear() };
+        }
+        let limit_s = self
+            .task
+            .as_ref()
+            .map_or(Watchdog::START_LIMIT_S, |task| task.order.options.timeout_s);
+        self.watchdog = Some(Watchdog::start(limit_s));
+        if by == ForkBy::NoHandlers && !use_own_memory() {
+            process::exit(process::PANICKED);
+        }
+        let image = self.task.as_ref().and_then(|task| task.image.as_ref());
+        if image.is_some_and(|image| image.take_place().is_err()) {
+            process::exit(process::PANICKED);
+        }
+        let mut keep = Vec::new();
+        if let Some(task) = &self.task {
+            keep.push(task.socket.as_raw_fd());
+            keep.extend(
+                task.product
+                    .output()
+                    .and_then(Option::as_ref)
+                    .map(AsRawFd::as_raw_fd),
+            );
+        }
+        // A panic must not unwind into HotSpot.
+        let settled = catch_unwind(AssertUnwindSafe(|| {
+            process::settle(&keep);
+            self.listen()
+        }));
+        match settled {
+            Ok(Ok(())) => {
+                // From here on another thread notices if HotSpot waits for a lock.
+                if let Some(watchdog) = &self.watchdog {
+                    watchdog.feed();
+                }
+                Visit::On
+            }
+            Ok(Err(error)) => self.end(Err(Failure::NoThread(error.to_string()))),
+            Err(_) => process::exit(process::PANICKED),
         }
     }
 

@@ -24,6 +24,7 @@ mod childs_memory;
 mod compiled_frames;
 mod crew;
 mod forker;
+mod image;
 mod known_objects;
 mod message;
 mod own_thread;

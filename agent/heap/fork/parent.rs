@@ -5,6 +5,7 @@ use super::attempt::Attempt;
 use super::child::Task;
 use super::compiled_frames;
 use super::forker::{Forker, WithoutBarrier};
+use super::image::HeapImage;
 use super::known_objects::KnownObjects;
 use super::message::Written;
 use super::pause::huge_pages::HugePages;
@@ -30,13 +31,13 @@ use format::redaction::Redaction;
 use format::CountedClass;
 use headroom::MemoryLeft;
 use hotspot::escape_barrier::{Barrier, FIRST_WITH_BARRIER};
-use hotspot::{JavaFrames, MemoryAreas, StandingStacks, ThreadHandles, Variables, VmStructs};
+use hotspot::{
+    JavaFrames, MemoryAreas, SharedHeap, StandingStacks, ThreadHandles, Variables, VmStructs,
+};
 use jvm::java_version::java_version;
 use jvm::object::{Handle, Object};
-use jvm::os::careful_reads;
 use rustc_hash::FxHashMap;
 use snapshot::classes::NameFields;
-use snapshot::mappings::{os_maps, Mappings};
 use std::cell::RefCell;
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
@@ -58,14 +59,7 @@ type Copied = (Child, Written, usize, Tables);
 /// Reads the handle's slot without interpreting it: with a collector that uses coloured pointers,
 /// the slot's value is not a mapped address.
 pub(in crate::heap) fn look_at_heap(object: &Object<'_>) -> Result<(), String> {
-    let why = "the collector maps the heap so that a fork does not copy it";
-    let maps = os_maps().map_err(|error| format!("/proc/self/maps: {error}"))?;
-    let mappings = Mappings::parse(&maps);
-    let slot = object.handle().bits() & !7;
-    match careful_reads::try_read(slot) {
-        Some(address) if address % 8 == 0 && mappings.is_private(address) => Ok(()),
-        _ => Err(why.to_owned()),
-    }
+    SharedHeap::of(object).map(|_| ())
 }
 
 impl<'f> Attempt<'f> {
@@ -113,6 +107,7 @@ impl<'f> Attempt<'f> {
         let known = KnownObjects::take(env, jni, &catalogue)?;
         self.note_used_bytes(&catalogue);
         let (current, own_thread) = self.begin(&mut objects)?;
+        let shared = self.shared_heap(&current)?;
         let (stacks, standing_stacks, without_barrier) = self.stacks(&mut objects)?;
         let mut pinned = stacks.pinned()?;
         let (socket, childs_socket) = UnixStream::pair().map_err(not_forked)?;
@@ -121,11 +116,14 @@ impl<'f> Attempt<'f> {
         let options = self.order.options;
         let (allocated, held) =
             AllocationTraces::take(profiled, options, (env, jni), &mut catalogue, &mut objects)?;
+        let vm_structs = VmStructs::find();
+        let image = HeapImage::prepare(shared, &current, vm_structs.unused_heap)?;
         // No class is linked from here to the fork: its objects would be unknown.
         let closed = CLASS_GATE.close();
         pinned.extend(self.catch_up(&mut catalogue, &mut objects)?);
         pinned.push((own_thread, current.handle()));
         let task = Task {
+            image,
             catalogue: &catalogue,
             known: &known,
             objects,
@@ -139,7 +137,7 @@ impl<'f> Attempt<'f> {
             handles: ThreadHandles::find().filter(|_| !compiled_frames::are_given_up()),
             names: NameFields::of(|class, name| field_offset(&catalogue, class, name)),
             allocated: &allocated.by_handle,
-            vm_structs: VmStructs::find(),
+            vm_structs,
             memory_areas: matches!(product, Product::Graph(..)).then(MemoryAreas::find),
             product: product.written_to(|file| file.tail().map(Some))?,
             copies_all: self.copies_all,
@@ -263,11 +261,9 @@ impl<'f> Attempt<'f> {
     fn begin(&self, objects: &mut ObjectTable) -> Result<(Object<'f>, ObjectIndex), DumpError> {
         let current = self.env.current_thread(self.jni);
         let current = current.when("the current thread")?;
-        look_at_heap(&current).map_err(DumpError::Engine)?;
         if let Some(left_bytes) = MemoryLeft::open().too_little() {
             return Err(DumpError::LittleMemory { left_bytes });
         }
-        self.make_huge_pages(&current);
         let own_thread = tagged(self.env, objects, &current, "the tag of a thread")?;
         Ok((current, own_thread))
     }
@@ -283,6 +279,16 @@ impl<'f> Attempt<'f> {
             Ok(_) => {}
             Err(why) => say(&format!("hugepages=y does nothing: {why}")),
         }
+    }
+
+    /// Why a fork does not copy the heap of this object. If it does, makes huge pages there if the
+    /// user wants them.
+    fn shared_heap(&self, object: &Object<'_>) -> Result<Option<SharedHeap>, DumpError> {
+        let shared = SharedHeap::of(object).map_err(DumpError::Engine)?;
+        if shared.is_none() {
+            self.make_huge_pages(object);
+        }
+        Ok(shared)
     }
 
     /// Asks the JVM how much heap is in use.
@@ -307,7 +313,8 @@ impl<'f> Attempt<'f> {
         without_barrier: Option<WithoutBarrier>,
     ) -> Result<(Child, ObjectTable), DumpError> {
         let bound = StopBound(self.order.max_pause());
-        let until = bound.fork_until(self.tried.paused.get())?;
+        let copied_bytes = task.image.as_ref().map_or(0, HeapImage::used_bytes);
+        let until = bound.fork_until(self.tried.paused.get(), copied_bytes)?;
         let mut forker = Forker::new(task, own_thread, until, without_barrier);
         let began = Instant::now();
         let reports = forker.reports();
@@ -318,11 +325,15 @@ impl<'f> Attempt<'f> {
         self.tried.has_left_out.set(forker.has_left_out());
         let is_late = forker.is_late();
         let has_lost_filter = forker.has_lost_filter();
+        let not_copied = forker.take_not_copied();
         let (forked, objects) = forker.into_parts();
         answer.when("the walk over the heap")?;
         if let (true, Some(limit)) = (is_late, self.order.max_pause()) {
             let paused = self.tried.paused.get();
             return Err(DumpError::LongWalk { paused, limit });
+        }
+        if let Some(again) = not_copied {
+            return Err(again.into());
         }
         if has_lost_filter {
             return Err(self.lost_filter());

@@ -103,7 +103,7 @@ class DumpCommandTest extends CommandTest {
     @Test
     void stopsTheApplicationOnlyWithLeave() {
         Path file = folder.resolve("z.hprof");
-        try (Jvm jvm = Jvm.on(Jdks.of(21), folder).with(Collector.ZGC).run(Patient.class).ready()) {
+        try (Jvm jvm = Jvm.on(Jdks.of(11), folder).with(Collector.ZGC).run(Patient.class).ready()) {
             mustRefuse(dump(jvm.pid(), "-o", file), "so a dump would stop the application for up to 1 s");
             mustRefuse(dump(jvm.pid(), "-o", file), "(--stop-the-world)");
             assertEquals(Set.of(), new Folder(folder).dumps());

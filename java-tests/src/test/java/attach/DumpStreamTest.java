@@ -53,7 +53,7 @@ class DumpStreamTest extends CommandTest {
 
     @Test
     void hotSpotsDumperSendsWhereNothingCanBeForked() throws IOException {
-        try (Jvm jvm = Jvm.on(Jdks.of(21), folder).with(Collector.ZGC).run(Patient.class).ready()) {
+        try (Jvm jvm = Jvm.on(Jdks.of(11), folder).with(Collector.ZGC).run(Patient.class).ready()) {
             String said = piped(jvm, "", "cat > a.hprof", 2);
             assertTrue(said.contains("--stop-the-world"), said);
             assertEquals(0, Files.size(folder.resolve("a.hprof")));

@@ -19,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import threads.Replaced;
 
 /** Whatever becomes of the forked copy, the application runs on; no dump stops it for long unless the user allows that. */
@@ -202,10 +203,10 @@ class HarmTest extends HoldingTest {
 
     /** Where no fork copies the heap, the application stops for a dump unless the user says no; either way a line says so. */
     @ParameterizedTest
-    @CsvSource({"17, ''", "25, 'stop=n,'"})
-    void whereNoForkCopiesTheHeapTheUserDecides(int major, String option) {
+    @ValueSource(strings = {"", "stop=n,"})
+    void whereNoForkCopiesTheHeapTheUserDecides(String option) {
         String why = "the collector maps the heap so that a fork does not copy it, so ";
-        try (Jvm jvm = run(watching(Jdks.of(major), option + "doe=n,", folder).with(Collector.ZGC))) {
+        try (Jvm jvm = run(watching(Jdks.of(11), option + "doe=n,", folder).with(Collector.ZGC))) {
             jvm.signal("QUIT");
             String line = outcome(jvm, 1);
             if (option.isEmpty()) {

@@ -62,7 +62,7 @@ class MaxPauseTest {
     /** Where there can be no fork, the stop is refused before it is announced. */
     @Test
     void boundsHotSpotsDumperInPlaceOfAFork() {
-        try (Jvm jvm = Jvm.on(Jdks.of(25), folder).with(Collector.ZGC).run(Few.class).ready()) {
+        try (Jvm jvm = Jvm.on(Jdks.of(11), folder).with(Collector.ZGC).run(Few.class).ready()) {
             jvm.attach("heap=dump,maxpause=1,file=" + dump("a"));
             mustRefuse(jvm, DUMPER);
             assertTrue(!jvm.err.text().contains("the dump stops the application"), jvm.err::text);

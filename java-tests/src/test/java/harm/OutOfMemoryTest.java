@@ -20,8 +20,10 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -82,7 +84,13 @@ class OutOfMemoryTest {
         }
     }
 
-    /** A command of the JVM's own asks it to end. The thread that threw keeps the heap full while the dump needs it. */
+    private static final String LOST = "OutOfMemoryError occurred dispatching signal SIGTERM";
+    private static final AtomicInteger SIGNALS_LOST = new AtomicInteger();
+
+    /**
+     * A command of the JVM's own asks it to end. The thread that threw keeps the heap full while the dump needs it. Where HotSpot
+     * answers the signal before it tells the agent of the error, it has lost the signal: docs/limits.md.
+     */
     @ParameterizedTest
     @Beside
     @MethodSource("matrix")
@@ -93,13 +101,19 @@ class OutOfMemoryTest {
         try (Jvm jvm = setup.on(folder).through("env", "LC_ALL=C.UTF-8")
                 .switches(most, "-XX:OnOutOfMemoryError=kill %p").agent("heap=dump,doe=n,file=" + dump)
                 .run(OutOfMemory.class, "array", "main", "forever")) {
-            assertEquals(143, jvm.exit(), jvm.err::text);
+            assertEquals(143, jvm.exitOrSignal("TERM", LOST), jvm.err::text);
+            SIGNALS_LOST.addAndGet(jvm.err.text().contains(LOST) ? 1 : 0);
             assertEquals(1, count(jvm, "hprof-rs: dumped " + dump), jvm.err::text);
         }
         new HprofCheck(dump).good();
         // Java 26 ends when the threads in callbacks go on, and lets nobody stop the JVM until then: docs/limits.md.
         boolean isWhole = setup.jdk.major < 26 || setup.collector != Collector.SHENANDOAH;
         assertTrue(!isWhole || Files.size(dump) > 30_000_000, "the arrays of the frame are missing");
+    }
+
+    @AfterAll
+    static void mostSignalsAreAnswered() {
+        assertTrue(SIGNALS_LOST.get() <= 3, SIGNALS_LOST + " signals were lost");
     }
 
     @ParameterizedTest

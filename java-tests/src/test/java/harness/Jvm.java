@@ -133,6 +133,21 @@ public final class Jvm implements AutoCloseable {
         return process.exitValue();
     }
 
+    /** Its exit code. If it reports that it has lost a signal, it has that signal again. */
+    public int exitOrSignal(String name, String lost) {
+        try {
+            for (long waited = 0; waited < LIMIT.toMillis() && !process.waitFor(100, TimeUnit.MILLISECONDS); waited += 100) {
+                if (err.text().contains(lost)) {
+                    signal(name);
+                    break;
+                }
+            }
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+        return exit();
+    }
+
     /** Asks the subject to end, and waits for it. */
     public int end() {
         say("exit");

@@ -63,8 +63,8 @@ class HistogramTest {
             Reach theirs = new Reach(jvm.hotspotDump(folder.resolve("hotspot.hprof")));
             Reach ours = new Reach(new Folder(folder).await("out.2.hprof", Jvm.LIMIT));
 
-            // Under ZGC HotSpot's own dumper writes ours, dead objects among the others.
-            if (setup.collector != Collector.ZGC) {
+            // Under ZGC of 11 HotSpot's own dumper writes ours, dead objects among the others.
+            if (setup.collector != Collector.ZGC || setup.jdk.major >= 17) {
                 assertEquals(Map.of(), new Histogram().to(ours.unreached()), "what cannot be reached in our dump");
             }
             assertEquals(Map.of(), unexpected(theirs.reached(), ours.reached()), "HotSpot's dump to ours");

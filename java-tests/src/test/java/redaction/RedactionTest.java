@@ -214,7 +214,7 @@ class RedactionTest {
     void whatCannotBeRedactedIsRefusedByName() {
         Path file = folder.resolve("zgc.hprof");
         List<String> ways = List.of("stop=always");
-        try (Jvm jvm = Jvm.on(Jdks.of(21), folder).with(Collector.ZGC).run(Planted.class).ready()) {
+        try (Jvm jvm = Jvm.on(Jdks.of(11), folder).with(Collector.ZGC).run(Planted.class).ready()) {
             Command refused = jvm.attach("heap=dump,redact=strings,file=" + file);
             assertTrue(refused.out.contains("return code: 200"), refused::toString);
             for (String way : ways) {
@@ -227,7 +227,7 @@ class RedactionTest {
                 assertTrue(jvm.err.text().contains(way + " cannot be redacted"), jvm.err::text);
             }
         }
-        Launch launch = Jvm.on(Jdks.of(21), folder).with(Collector.ZGC);
+        Launch launch = Jvm.on(Jdks.of(11), folder).with(Collector.ZGC);
         try (Jvm jvm = launch.agent("heap=dump,redact=all,doe=n,file=" + file).run(Planted.class).ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
             assertTrue(jvm.err.text().contains("there will be no dump unless this changes: the collector maps"), jvm.err::text);

@@ -92,6 +92,24 @@ class RootsTest {
         }
     }
 
+    static Stream<Setup> zgc() {
+        return Jdks.majors().stream().filter(jdk -> jdk.major >= 17 && jdk.collectors().contains(Collector.ZGC))
+                .map(jdk -> Setup.of(jdk, Collector.ZGC));
+    }
+
+    /** HotSpot's list of ZGC has some iterators more, so only the tokens are compared. */
+    @Beside
+    @ParameterizedTest
+    @MethodSource("zgc")
+    void whatStandsStillUnderZgc(Setup setup) {
+        try (Jvm jvm = launch(setup, Code.INTERPRETED, "still")) {
+            dump(jvm);
+            try (NetBeansReader ours = new NetBeansReader(ours()); NetBeansReader theirs = new NetBeansReader(theirs())) {
+                mustHaveTokens(jvm, new KnownGaps(setup.jdk.major, Code.INTERPRETED), ours, theirs);
+            }
+        }
+    }
+
     /** Its threads run meanwhile, so only the tokens can be compared. */
     @ParameterizedTest
     @MethodSource("few")

@@ -115,7 +115,7 @@ class DumperTest {
     @ParameterizedTest
     @MethodSource("withoutFork")
     void aDumpThatDoesNotFitLeavesNothing(Setup setup) throws IOException {
-        try (Jvm jvm = setup.on(folder).agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof")).run(Quiet.class).ready()) {
+        try (Jvm jvm = setup.on(folder).agent("heap=dump,doe=n,stop=always,file=" + folder.resolve("out.hprof")).run(Quiet.class).ready()) {
             Command.run("prlimit", "--fsize=1000000", "--pid", jvm.pid()).good();
             jvm.signal("QUIT");
             String line = jvm.err.await("hprof-rs: no dump: HotSpot's own dumper, which writes a file of its own ", Jvm.LIMIT);

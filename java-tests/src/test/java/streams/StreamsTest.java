@@ -65,7 +65,7 @@ class StreamsTest {
 
     @Test
     void hotSpotsDumperSendsWhereNothingCanBeForked() {
-        try (Jvm jvm = Jvm.on(Jdks.of(21), folder).with(Collector.ZGC).agent("heap=dump,doe=n,gz=1,exec=cat > a.hprof.gz")
+        try (Jvm jvm = Jvm.on(Jdks.of(11), folder).with(Collector.ZGC).agent("heap=dump,doe=n,gz=1,exec=cat > a.hprof.gz")
                 .run(Leaks.class, "listeners").ready()) {
             dump(jvm, "sent the heap dump");
             new HprofCheck(folder.resolve("a.hprof.gz")).good();

@@ -1,0 +1,92 @@
+package same;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.Attach;
+import harness.Collector;
+import harness.HprofCheck;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Setup;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Dumps of a program whose objects ZGC moves all the time: every reference leads to where its object is. */
+class ZgcTest {
+    private static final int DUMPS = 4;
+
+    @TempDir Path folder;
+
+    /** Every kind of coloured pointers. */
+    static List<Setup> setups() {
+        List<Setup> setups = new ArrayList<>();
+        for (Jdk jdk : Jdks.majors()) {
+            if (jdk.major >= 17 && jdk.collectors().contains(Collector.ZGC)) {
+                setups.add(Setup.of(jdk, Collector.ZGC, "-Xmx256m"));
+            }
+            if (jdk.major == 21) {
+                setups.add(Setup.of(jdk, Collector.ZGC, "-Xmx256m", "-XX:+ZGenerational"));
+            }
+        }
+        return setups;
+    }
+
+    @ParameterizedTest
+    @MethodSource("setups")
+    void everyReferenceLeadsToItsObject(Setup setup) throws Exception {
+        try (Jvm jvm = setup.on(folder).run(Twins.class).ready()) {
+            for (int number = 1; number <= DUMPS; number++) {
+                Path file = folder.resolve(number + ".hprof");
+                String line = Attach.dump(jvm, number, "file=" + file);
+                assertTrue(line.contains("engine snapshot"), line);
+                new HprofCheck(file).good();
+                mustHaveAllCells(HprofFile.read(file));
+                Files.delete(file);
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    private static void mustHaveAllCells(HprofFile dump) {
+        HprofObject all = dump.objects.values().stream()
+                .filter(object -> object.kind == HprofObject.Kind.OBJECT_ARRAY && dump.name(object.classId).equals("[Lsame.Twins$Cell;"))
+                .max((one, other) -> one.length() - other.length()).orElseThrow(() -> new AssertionError("no array of cells"));
+        assertEquals(Twins.CELLS, all.length());
+        for (int number = 0; number < Twins.CELLS; number++) {
+            mustBeCell(dump, all.element(number), number);
+        }
+    }
+
+    private static void mustBeCell(HprofFile dump, long id, int number) {
+        HprofObject cell = dump.objects.get(id);
+        assertEquals("same.Twins$Cell", cell == null ? "nothing" : dump.name(cell.classId), "element " + number);
+        assertEquals(number, field(dump, id, "number"));
+        long load = field(dump, id, "load");
+        assertEquals(List.of((byte) number, (byte) (number >> 8)), bytes(dump.objects.get(load)), "load of " + number);
+        HprofObject self = dump.objects.get(field(dump, id, "self"));
+        assertEquals(List.of(id, load), List.of(self.element(0), self.element(1)), "array of " + number);
+        long twin = field(dump, id, "twin");
+        assertEquals(number ^ 1, field(dump, twin, "number"), "twin of " + number);
+        assertEquals(id, field(dump, twin, "twin"), "twin of the twin of " + number);
+    }
+
+    private static long field(HprofFile dump, long id, String name) {
+        Long value = dump.field(id, "same.Twins$Cell", name);
+        return value == null ? 0 : value;
+    }
+
+    private static List<Byte> bytes(HprofObject array) {
+        List<Byte> bytes = new ArrayList<>();
+        for (byte element : array.bytes) {
+            bytes.add(element);
+        }
+        return bytes;
+    }
+}

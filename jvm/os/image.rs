@@ -1,0 +1,300 @@
+//! An image of memory that a fork does not copy, because it is mapped shared: copied before the
+//! fork, it takes that memory's place in the child.
+
+use std::io;
+use std::ops::Range;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::OnceLock;
+
+/// Memory is populated and copied in pieces of at most this many bytes.
+const PIECE_BYTES: u64 = 4 << 20;
+const PAGE_BYTES: u64 = 4096;
+
+/// Room for an image, and then the image.
+#[derive(Debug)]
+pub struct Image {
+    /// The memory as a file, for the child's mappings.
+    file: OwnedFd,
+    /// Where this process has mapped it.
+    start: u64,
+    bytes: u64,
+    pieces: OnceLock<Vec<Piece>>,
+    /// How many pieces a thread has taken, and how many are copied.
+    taken: AtomicUsize,
+    copied: AtomicUsize,
+}
+
+/// A range of addresses, and its place in the image.
+#[derive(Clone, Debug)]
+struct Piece {
+    range: Range<u64>,
+    place: u64,
+}
+
+impl Image {
+    /// Takes this much memory from the system, piece by piece, as long as `may_go_on` allows it. It
+    /// is given back when the value is dropped and no child has mapped it any more.
+    pub fn with_room(bytes: u64, may_go_on: impl Fn() -> bool) -> io::Result<Self> {
+        let bytes = bytes.next_multiple_of(PAGE_BYTES);
+        if longest_file().is_some_and(|most| most < bytes) {
+            // The kernel would send SIGXFSZ.
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let length = usize::try_from(bytes).map_err(io::Error::other)?;
+        // SAFETY: system calls with a C string and plain numbers; the descriptor is new, and the
+        // mapping is new memory.
+        let (file, start) = unsafe {
+            let fd = libc::syscall(
+                libc::SYS_memfd_create,
+                c"hprof image".as_ptr(),
+                libc::MFD_CLOEXEC,
+            );
+            let fd = i32::try_from(fd).ok().filter(|&fd| fd >= 0);
+            let file = OwnedFd::from_raw_fd(fd.ok_or_else(io::Error::last_os_error)?);
+            let fd = file.as_raw_fd();
+            let end = libc::off_t::try_from(bytes).map_err(io::Error::other)?;
+            if libc::ftruncate(fd, end) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            let protection = libc::PROT_READ | libc::PROT_WRITE;
+            let start = libc::mmap(null_mut(), length, protection, libc::MAP_SHARED, fd, 0);
+            if start == libc::MAP_FAILED {
+                return Err(io::Error::last_os_error());
+            }
+            (file, start as u64)
+        };
+        let image = Self {
+            file,
+            start,
+            bytes,
+            pieces: OnceLock::new(),
+            taken: AtomicUsize::new(0),
+            copied: AtomicUsize::new(0),
+        };
+        for part in parts(start..start + bytes) {
+            if !may_go_on() {
+                return Err(io::ErrorKind::OutOfMemory.into());
+            }
+            image.populate(&part)?;
+        }
+        Ok(image)
+    }
+
+    /// Has the kernel provide these pages, so that copying meets no page fault.
+    fn populate(&self, part: &Range<u64>) -> io::Result<()> {
+        let bytes = usize::try_from(part.end - part.start).map_err(io::Error::other)?;
+        let offset = i64::try_from(part.start - self.start).map_err(io::Error::other)?;
+        let length = i64::try_from(bytes).map_err(io::Error::other)?;
+        // SAFETY: the range is a part of this value's mapping, which nothing reads yet.
+        unsafe {
+            if libc::madvise(part.start as *mut _, bytes, libc::MADV_POPULATE_WRITE) == 0 {
+                return Ok(());
+            }
+            // Before Linux 5.14.
+            match libc::fallocate(self.file.as_raw_fd(), 0, offset, length) {
+                0 => Ok(()),
+                _ => Err(io::Error::last_os_error()),
+            }
+        }
+    }
+
+    /// What shall be copied, page by page, for the first call; `false` if there is no room for it.
+    pub fn plan(&self, ranges: &[Range<u64>]) -> bool {
+        let mut place = 0;
+        let mut pieces = Vec::new();
+        for range in ranges {
+            let start = range.start - range.start % PAGE_BYTES;
+            for part in parts(start..range.end.next_multiple_of(PAGE_BYTES)) {
+                let bytes = part.end - part.start;
+                pieces.push(Piece { range: part, place });
+                place += bytes;
+            }
+        }
+        place <= self.bytes && self.pieces.set(pieces).is_ok()
+    }
+
+    fn pieces(&self) -> &[Piece] {
+        self.pieces.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Copies pieces until each has been taken by some thread. Makes no allocation, and no system
+    /// call.
+    ///
+    /// # Safety
+    /// The planned ranges must be mapped and readable until [`Image::is_copied`].
+    pub unsafe fn copy(&self) {
+        while let Some(piece) = self
+            .pieces()
+            .get(self.taken.fetch_add(1, Ordering::Relaxed))
+        {
+            let bytes = usize::try_from(piece.range.end - piece.range.start).unwrap_or(0);
+            // SAFETY: the caller vouches for the source; `plan` has checked the target, which no
+            // other piece has.
+            unsafe {
+                let target = (self.start + piece.place) as *mut u8;
+                std::ptr::copy_nonoverlapping(piece.range.start as *const u8, target, bytes);
+            }
+            self.copied.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Whether all pieces are copied.
+    pub fn is_copied(&self) -> bool {
+        self.copied.load(Ordering::Acquire) == self.pieces().len()
+    }
+
+    /// The range of addresses from the first to the last byte that was copied.
+    pub fn range(&self) -> Option<Range<u64>> {
+        let starts = self.pieces().iter().map(|piece| piece.range.start);
+        let ends = self.pieces().iter().map(|piece| piece.range.end);
+        Some(starts.min()?..ends.max()?)
+    }
+
+    /// In a child: maps the image to the addresses from which it was copied, private to this
+    /// process. All other addresses of `mapped` read as zeros.
+    ///
+    /// # Safety
+    /// This process must be a forked child with a single thread, and nothing may refer to memory at
+    /// these addresses but the JVM, whose heap it is.
+    pub unsafe fn take_place(&self, mapped: &[Range<u64>]) -> io::Result<()> {
+        for range in mapped {
+            // SAFETY: see above.
+            unsafe { map(range, None)? };
+        }
+        for piece in merged(self.pieces()) {
+            // SAFETY: see above.
+            unsafe { map(&piece.range, Some((&self.file, piece.place)))? };
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Image {
+    fn drop(&mut self) {
+        // SAFETY: this value's own mapping, to which nothing refers.
+        unsafe {
+            libc::munmap(
+                self.start as *mut _,
+                usize::try_from(self.bytes).unwrap_or(0),
+            )
+        };
+    }
+}
+
+/// The bytes of the longest file that this process may write (RLIMIT_FSIZE); `None` without a
+/// limit.
+fn longest_file() -> Option<u64> {
+    let mut limit = libc::rlimit {
+        rlim_cur: libc::RLIM_INFINITY,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: the record outlives the call.
+    unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
+    Some(limit.rlim_cur).filter(|&bytes| bytes != libc::RLIM_INFINITY)
+}
+
+/// Maps private memory at these addresses: that of the file from this place on, or zeros.
+///
+/// # Safety
+/// As for [`Image::take_place`].
+unsafe fn map(range: &Range<u64>, from: Option<(&OwnedFd, u64)>) -> io::Result<()> {
+    let bytes = usize::try_from(range.end - range.start).map_err(io::Error::other)?;
+    let flags = libc::MAP_PRIVATE | libc::MAP_FIXED | libc::MAP_NORESERVE;
+    let (flags, fd, place) = match from {
+        Some((file, place)) => (flags, file.as_raw_fd(), place),
+        None => (flags | libc::MAP_ANONYMOUS, -1, 0),
+    };
+    let place = i64::try_from(place).map_err(io::Error::other)?;
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: the caller vouches for the addresses.
+    let start = unsafe { libc::mmap(range.start as *mut _, bytes, protection, flags, fd, place) };
+    match start {
+        libc::MAP_FAILED => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+/// The parts of a range.
+fn parts(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    let starts = std::iter::successors(Some(range.start), |start| Some(start + PIECE_BYTES));
+    let starts = starts.take_while(move |&start| start < range.end);
+    starts.map(move |start| start..range.end.min(start + PIECE_BYTES))
+}
+
+/// Pieces that continue each other, as one.
+fn merged(pieces: &[Piece]) -> Vec<Piece> {
+    let mut merged: Vec<Piece> = Vec::new();
+    for piece in pieces {
+        match merged.last_mut() {
+            // Places follow each other as the pieces do.
+            Some(last) if last.range.end == piece.range.start => last.range.end = piece.range.end,
+            _ => merged.push(piece.clone()),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    /// Shared memory, as that of ZGC.
+    fn shared(bytes: u64) -> Image {
+        Image::with_room(bytes, || true).expect("memory")
+    }
+
+    fn byte(address: u64) -> u8 {
+        // SAFETY: the tests map what they read.
+        unsafe { (address as *const u8).read_volatile() }
+    }
+
+    fn put(address: u64, value: u8) {
+        // SAFETY: as above.
+        unsafe { (address as *mut u8).write_volatile(value) };
+    }
+
+    #[test]
+    fn the_image_takes_the_place_of_memory_that_a_fork_shares() {
+        let heap = shared(16 * MIB);
+        let at = |mib: u64| heap.start + mib * MIB;
+        (0..16).for_each(|mib| put(at(mib), 1));
+        let image = shared(13 * MIB);
+        assert!(image.plan(&[at(0)..at(9), at(10) + 4096..at(12) + 1]));
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                // SAFETY: `heap` is mapped.
+                scope.spawn(|| unsafe { image.copy() });
+            }
+        });
+        assert!(image.is_copied());
+        assert_eq!(image.range(), Some(at(0)..at(12) + 4096));
+        put(at(3), 2);
+        // SAFETY: the child makes system calls, and reads and writes mapped memory.
+        unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                let taken = image.take_place(&[at(0)..at(16); 1]).is_ok();
+                let seen: Vec<u8> = (0..16).map(|mib| byte(at(mib))).collect();
+                put(at(4), 9);
+                let expected = [1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1, 0, 0, 0];
+                libc::_exit(i32::from(!taken || seen != expected));
+            }
+            let mut status = 0;
+            assert_eq!(libc::waitpid(child, &mut status, 0), child);
+            assert_eq!(status, 0);
+        }
+        assert_eq!((byte(at(3)), byte(at(4))), (2, 1));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_not_planned() {
+        let image = shared(8192);
+        assert!(!image.plan(&[4096..12289; 1]));
+        assert!(image.plan(&[4096..12288; 1]));
+        assert!(Image::with_room(4096, || false).is_err());
+    }
+}
