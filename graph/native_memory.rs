@@ -540,7 +540,7 @@ mod tests {
         let base = ("val$allocationBase", LONG);
         let cleanup = [("next", REFERENCE), base, ("val$allocationSize", LONG)];
         class(0x220, &format!("{list}$ResourceCleanup"), &cleanup);
-        for arena in [0x1000, 0x2000] {
+        for arena in [0x6000, 0x7000] {
             dump.instance(arena, 0x200, &[arena + 0x10]);
             dump.instance(arena + 0x10, 0x210, &[arena + 0x20]);
             for (at, next) in [(0x20, arena + 0x30), (0x30, 0)] {
