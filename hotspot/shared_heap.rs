@@ -1,20 +1,19 @@
-//! A heap that a fork does not copy: why, and where it is mapped.
+//! A heap that a fork does not copy: whether it is one, and where it is mapped.
 
 use crate::flags;
-use crate::zgc::{ZHeap, Zgc};
+use crate::zgc::Zgc;
 use jvm::object::Object;
 use jvm::os::careful_reads;
 use snapshot::layout::Colours;
 use snapshot::mappings::{os_maps, Mappings};
 use std::ops::Range;
 
-/// Why a fork does not copy the heap.
+/// A heap that is mapped shared, and that is understood: that of ZGC.
 #[derive(Clone, Copy, Debug)]
-pub enum SharedHeap {
-    /// ZGC maps its heap shared.
-    Zgc(Zgc),
-    /// The heap is a file (`AllocateHeapAt`) or a segment of shared memory.
-    File,
+pub struct SharedHeap {
+    zgc: Zgc,
+    /// The slot of an object.
+    slot: u64,
 }
 
 /// The heap as it is mapped at one moment.
@@ -22,96 +21,82 @@ pub enum SharedHeap {
 pub struct Mapped {
     /// All mappings of its memory.
     pub all: Vec<Range<u64>>,
-    /// What is to be copied.
+    /// The addresses at which there may be objects, in order. None crosses the end of a mapping.
     pub used: Vec<Range<u64>>,
-    /// How its references are coloured, if they are.
-    pub colours: Option<Colours>,
-    /// Whether the collector is moving objects.
-    pub is_moving: bool,
+    /// How its references are coloured.
+    pub colours: Colours,
+}
+
+/// What a look at the heap shows.
+#[derive(Debug)]
+pub enum Look {
+    /// The collector is moving objects.
+    Moving,
+    /// It is not.
+    Still(Mapped),
 }
 
 impl SharedHeap {
     /// `None` if a fork copies the heap of this object. An error if it does not, and the heap is
     /// not understood.
     pub fn of(object: &Object<'_>) -> Result<Option<Self>, String> {
+        let slot = object.handle().bits() & !7;
         if let Some(zgc) = Zgc::find() {
-            return Ok(Some(Self::Zgc(zgc)));
-        }
-        let why = || "the collector maps the heap so that a fork does not copy it".to_owned();
-        if flags::is_on("UseZGC") == Some(true) {
-            return Err(why());
+            return Ok(Some(Self { zgc, slot }));
         }
         let maps = os_maps().map_err(|error| format!("/proc/self/maps: {error}"))?;
         let mappings = Mappings::parse(&maps);
-        let slot = object.handle().bits() & !7;
-        match careful_reads::try_read(slot) {
+        let is_zgc = flags::is_on("UseZGC") == Some(true);
+        match careful_reads::try_read(slot).filter(|_| !is_zgc) {
             Some(address) if address % 8 == 0 && mappings.is_private(address) => Ok(None),
-            Some(address) if address % 8 == 0 && !mappings.sharing(address).is_empty() => {
-                Ok(Some(Self::File))
-            }
-            _ => Err(why()),
+            _ => Err("the collector maps the heap so that a fork does not copy it".to_owned()),
         }
     }
 
-    /// The heap as it is mapped now; `unused` has no objects. `None` if it cannot be read.
-    pub fn mapped(self, slot: u64, unused: &[Range<u64>]) -> Option<Mapped> {
-        let mappings = Mappings::parse(&os_maps().ok()?);
-        let word = careful_reads::try_read(slot)?;
-        let Self::Zgc(zgc) = self else {
-            let all = mappings.sharing(word);
-            let used = without(&all, unused);
-            return Some(Mapped {
-                all,
-                used,
-                colours: None,
-                is_moving: false,
-            });
+    /// The heap as it is now; `None` if it cannot be read. It is certain while the application
+    /// stands still: then no objects begin to be moved.
+    pub fn look(&self) -> Option<Look> {
+        let colours = self.zgc.colours()?;
+        let base = colours.base(careful_reads::try_read(self.slot)?)?;
+        let maps =
+            || Some(Mappings::parse(&os_maps().ok()?).sharing_from(base, colours.offset_mask));
+        let view = |all: &[Range<u64>]| -> Vec<Range<u64>> {
+            let of_base = all
+                .iter()
+                .filter(|range| range.start & !colours.offset_mask == base);
+            of_base.cloned().collect()
         };
-        let colours = zgc.colours()?;
-        let base = colours.base(word)?;
-        let all = mappings.sharing_from(base, colours.offset_mask);
-        let view: Vec<Range<u64>> = all
-            .iter()
-            .filter(|range| range.start & !colours.offset_mask == base)
-            .cloned()
-            .collect();
-        let ZHeap {
-            used,
-            is_relocating,
-            ..
-        } = zgc.heap(colours, &view)?;
-        let is_mapped = |range: &Range<u64>| {
-            view.iter()
-                .any(|mapped| mapped.start <= range.start && range.end <= mapped.end)
-                || mappings.are_readable(range.start, range.end - range.start)
-        };
-        if !used.iter().all(is_mapped) {
-            return None;
+        if self.zgc.is_relocating(colours, &view(&maps()?))? {
+            return Some(Look::Moving);
         }
-        Some(Mapped {
-            all,
-            used,
-            colours: Some(colours),
-            is_moving: is_relocating,
-        })
+        // Whoever has just moved objects may have mapped memory for them.
+        let all = maps()?;
+        let view = view(&all);
+        let used = self.zgc.used(colours, &view)?;
+        let used = cut_at_ends(&used, &view)?;
+        Some(Look::Still(Mapped { all, used, colours }))
     }
 }
 
-/// The ranges without these parts, which are in order.
-fn without(ranges: &[Range<u64>], parts: &[Range<u64>]) -> Vec<Range<u64>> {
-    let mut left = Vec::new();
+/// The ranges, cut where mappings end; `None` if a part of them is not mapped. Both are in order.
+fn cut_at_ends(ranges: &[Range<u64>], mapped: &[Range<u64>]) -> Option<Vec<Range<u64>>> {
+    let mut cut = Vec::new();
     for range in ranges {
         let mut from = range.start;
-        for part in parts
-            .iter()
-            .filter(|part| part.start < range.end && range.start < part.end)
-        {
-            left.extend((from < part.start).then_some(from..part.start));
-            from = part.end;
+        let first = mapped.partition_point(|mapping| mapping.end <= from);
+        for mapping in mapped.get(first..)? {
+            if from >= range.end || mapping.start > from {
+                break;
+            }
+            let end = range.end.min(mapping.end);
+            cut.push(from..end);
+            from = end;
         }
-        left.extend((from < range.end).then_some(from..range.end));
+        if from < range.end {
+            return None;
+        }
     }
-    left
+    Some(cut)
 }
 
 #[cfg(test)]
@@ -119,11 +104,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unused_parts_are_left_out() {
-        let ranges = [10..20, 30..40, 50..60];
-        let parts = [0..12, 15..16, 38..52, 60..70];
-        assert_eq!(without(&ranges, &parts), [12..15, 16..20, 30..38, 52..60]);
-        assert_eq!(without(&ranges, &[]), ranges);
-        assert!(without(&ranges, &[0..100; 1]).is_empty());
+    fn what_is_used_is_cut_where_mappings_end() {
+        let mapped = [10..20, 20..30, 40..50];
+        let cut = |ranges: &[Range<u64>]| cut_at_ends(ranges, &mapped);
+        assert_eq!(
+            cut(&[12..15, 18..30, 44..50]),
+            Some(vec![12..15, 18..20, 20..30, 44..50])
+        );
+        assert_eq!(cut(&[]), Some(Vec::new()));
+        for unmapped in [8..12, 28..32, 28..44, 32..36, 48..51] {
+            assert_eq!(cut(&[unmapped; 1]), None);
+        }
     }
 }

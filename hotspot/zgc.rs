@@ -17,7 +17,7 @@ const OLD: u8 = 1;
 
 /// Where ZGC has its heap.
 #[derive(Clone, Copy, Debug)]
-pub struct Zgc {
+pub(crate) struct Zgc {
     /// Addresses of the variables with the offset mask, the good colour and the stale ones.
     offset_mask: u64,
     good: u64,
@@ -46,20 +46,9 @@ struct PagePlaces {
     top: u64,
 }
 
-/// The heap at one moment.
-#[derive(Clone, Debug)]
-pub struct ZHeap {
-    /// How its references are coloured.
-    pub colours: Colours,
-    /// The addresses at which there may be objects, in order.
-    pub used: Vec<Range<u64>>,
-    /// Whether ZGC is moving objects.
-    pub is_relocating: bool,
-}
-
 impl Zgc {
     /// `None` if another collector is in use, or if this JVM does not export the structures.
-    pub fn find() -> Option<Self> {
+    pub(crate) fn find() -> Option<Self> {
         let is_on = flags::is_on("UseZGC") == Some(true);
         if !is_on || !cfg!(target_arch = "x86_64") {
             return None;
@@ -134,7 +123,7 @@ impl Zgc {
 
     /// How references are coloured now; `None` if it cannot be read. Call it while the application
     /// stands still.
-    pub fn colours(&self) -> Option<Colours> {
+    pub(crate) fn colours(&self) -> Option<Colours> {
         let [offset_mask, good, stale] =
             *words(&[self.offset_mask, self.good, self.stale])?.as_slice()
         else {
@@ -151,26 +140,26 @@ impl Zgc {
         })
     }
 
-    /// The heap as it is now, in these mappings; `None` if anything does not fit. What it says is
-    /// true while the application stands still.
-    pub fn heap(&self, colours: Colours, mapped: &[Range<u64>]) -> Option<ZHeap> {
-        let base = mapped.first()?.start & !colours.offset_mask;
-        let mut used = Vec::new();
-        let mut is_relocating = false;
+    /// Whether ZGC is moving objects of these mappings; `None` if it cannot be read.
+    pub(crate) fn is_relocating(&self, colours: Colours, mapped: &[Range<u64>]) -> Option<bool> {
         for range in mapped {
-            let offset = |address: u64| address & colours.offset_mask;
-            let granules =
-                offset(range.start) >> GRANULE_SHIFT..offset(range.end - 1) >> GRANULE_SHIFT;
-            self.note_used(&mut used, base, granules.clone())?;
-            is_relocating |= self.has_users(granules)?;
+            if self.has_users(granules(colours, range))? {
+                return Some(true);
+            }
         }
-        used.sort_unstable_by_key(|range: &Range<u64>| range.start);
-        used.dedup();
-        Some(ZHeap {
-            colours,
-            used,
-            is_relocating,
-        })
+        Some(false)
+    }
+
+    /// The addresses in these mappings at which there may be objects, in order; `None` if anything
+    /// does not fit. It is certain while the application stands still and no objects are moved.
+    pub(crate) fn used(&self, colours: Colours, mapped: &[Range<u64>]) -> Option<Vec<Range<u64>>> {
+        let mut used = Vec::new();
+        // A page may lie in several mappings.
+        for range in runs(mapped) {
+            let base = range.start & !colours.offset_mask;
+            self.note_used(&mut used, base, granules(colours, &range))?;
+        }
+        Some(used)
     }
 
     /// Adds the used parts of the pages with these granules.
@@ -225,6 +214,24 @@ impl Zgc {
         }
         Some(false)
     }
+}
+
+/// The granules of a mapping, the last one included.
+fn granules(colours: Colours, range: &Range<u64>) -> Range<u64> {
+    let granule = |address: u64| (address & colours.offset_mask) >> GRANULE_SHIFT;
+    granule(range.start)..granule(range.end - 1)
+}
+
+/// Mappings that continue each other, as one; they are in order.
+fn runs(mapped: &[Range<u64>]) -> Vec<Range<u64>> {
+    let mut runs: Vec<Range<u64>> = Vec::new();
+    for range in mapped {
+        match runs.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ => runs.push(range.clone()),
+        }
+    }
+    runs
 }
 
 /// The entries of these granules, the last one included.
@@ -291,7 +298,10 @@ mod tests {
     }
 
     /// The heap of five granules with these pages (start and top) and forwardings (users).
-    fn heap(pages: [Option<[u64; 2]>; 5], users: [Option<u64>; 5]) -> Option<ZHeap> {
+    fn heap(
+        pages: [Option<[u64; 2]>; 5],
+        users: [Option<u64>; 5],
+    ) -> Option<(Vec<Range<u64>>, bool)> {
         let entries = |rows: Vec<u64>| GranuleTable {
             entries: place(rows.leak()),
             length: 5,
@@ -321,10 +331,11 @@ mod tests {
             offset_mask: BASE - 1,
             forwarding: ForwardingPlaces::default(),
         };
-        zgc.heap(
-            colours,
-            &[BASE..BASE + 2 * PAGE, BASE + 3 * PAGE..BASE + 5 * PAGE],
-        )
+        let mapped = [BASE..BASE + 2 * PAGE, BASE + 3 * PAGE..BASE + 5 * PAGE];
+        Some((
+            zgc.used(colours, &mapped)?,
+            zgc.is_relocating(colours, &mapped)?,
+        ))
     }
 
     #[test]
@@ -338,10 +349,10 @@ mod tests {
         ];
         let found = heap(full, [None; 5]).expect("a heap");
         assert_eq!(
-            found.used,
+            found.0,
             [BASE..BASE + 24, BASE + 3 * PAGE..BASE + 4 * PAGE + 8]
         );
-        assert!(!found.is_relocating);
+        assert!(!found.1);
         // A page that is not where its granule is, and one whose top is below its start.
         for odd in [[PAGE, PAGE + 8], [0, 8]] {
             assert!(heap([None, None, None, Some(odd), None], [None; 5]).is_none());
@@ -354,10 +365,7 @@ mod tests {
         for (users, is_relocating) in [(0, false), (1, true), (0xFFFF_FFFF, true)] {
             let mut all = [None, Some(0), None, None, None];
             all[4] = Some(users);
-            assert_eq!(
-                heap([None; 5], all).map(|heap| heap.is_relocating),
-                Some(is_relocating)
-            );
+            assert_eq!(heap([None; 5], all).map(|heap| heap.1), Some(is_relocating));
         }
     }
 

@@ -14,7 +14,7 @@ const DUMPED_BYTES_PER_SECOND: u64 = 50_000_000;
 /// What the kernel takes to copy the table entry of a page.
 const FOR_A_PAGE: Duration = Duration::from_nanos(100);
 /// What one processor takes to copy a mebibyte of the heap.
-const FOR_A_MEBIBYTE: Duration = Duration::from_micros(60);
+const FOR_A_MEBIBYTE: Duration = Duration::from_micros(110);
 /// Processes are made no faster than this.
 const LEAST: Duration = Duration::from_millis(1);
 const PAGE_KIB: u64 = 4;

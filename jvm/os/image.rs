@@ -5,7 +5,7 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::OnceLock;
 
 /// Memory is populated and copied in pieces of at most this many bytes.
@@ -24,6 +24,7 @@ pub struct Image {
     /// How many pieces a thread has taken, and how many are copied.
     taken: AtomicUsize,
     copied: AtomicUsize,
+    failed: AtomicBool,
 }
 
 /// A range of addresses, and its place in the image.
@@ -72,6 +73,7 @@ impl Image {
             pieces: OnceLock::new(),
             taken: AtomicUsize::new(0),
             copied: AtomicUsize::new(0),
+            failed: AtomicBool::new(false),
         };
         for part in parts(start..start + bytes) {
             if !may_go_on() {
@@ -119,28 +121,27 @@ impl Image {
         self.pieces.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Copies pieces until each has been taken by some thread. Makes no allocation, and no system
-    /// call.
-    ///
-    /// # Safety
-    /// The planned ranges must be mapped and readable until [`Image::is_copied`].
-    pub unsafe fn copy(&self) {
+    /// Copies pieces until each has been taken by some thread. Makes no allocation. Each piece must
+    /// lie in one shared mapping. What is not mapped any more [fails](Image::has_failed).
+    pub fn copy(&self) {
         while let Some(piece) = self
             .pieces()
             .get(self.taken.fetch_add(1, Ordering::Relaxed))
         {
-            let bytes = usize::try_from(piece.range.end - piece.range.start).unwrap_or(0);
-            // SAFETY: the caller vouches for the source; `plan` has checked the target, which no
-            // other piece has.
-            unsafe {
-                let target = (self.start + piece.place) as *mut u8;
-                std::ptr::copy_nonoverlapping(piece.range.start as *const u8, target, bytes);
+            let target = self.start + piece.place;
+            if !copy_shared(&piece.range, target) {
+                self.failed.store(true, Ordering::Relaxed);
             }
             self.copied.fetch_add(1, Ordering::Release);
         }
     }
 
-    /// Whether all pieces are copied.
+    /// Whether a piece could not be copied, once all are done.
+    pub fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Whether all pieces are done.
     pub fn is_copied(&self) -> bool {
         self.copied.load(Ordering::Acquire) == self.pieces().len()
     }
@@ -193,6 +194,25 @@ fn longest_file() -> Option<u64> {
     // SAFETY: the record outlives the call.
     unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
     Some(limit.rlim_cur).filter(|&bytes| bytes != libc::RLIM_INFINITY)
+}
+
+/// Copies a part of a shared mapping to memory of an [`Image`]; `false` if it is none any more.
+///
+/// The collector may unmap its memory at any time, while the application stands still, too. So a
+/// second mapping of the same memory is read, which nobody else knows (mremap(2)).
+fn copy_shared(range: &Range<u64>, target: u64) -> bool {
+    let bytes = usize::try_from(range.end - range.start).unwrap_or(0);
+    // SAFETY: the kernel checks the source, of which it makes a second mapping; the target is a
+    // part of an image, into which no other piece is copied.
+    unsafe {
+        let source = libc::mremap(range.start as *mut _, 0, bytes, libc::MREMAP_MAYMOVE);
+        if source == libc::MAP_FAILED {
+            return false;
+        }
+        std::ptr::copy_nonoverlapping(source.cast::<u8>(), target as *mut u8, bytes);
+        libc::munmap(source, bytes);
+    }
+    true
 }
 
 /// Maps private memory at these addresses: that of the file from this place on, or zeros.
@@ -266,11 +286,10 @@ mod tests {
         assert!(image.plan(&[at(0)..at(9), at(10) + 4096..at(12) + 1]));
         std::thread::scope(|scope| {
             for _ in 0..3 {
-                // SAFETY: `heap` is mapped.
-                scope.spawn(|| unsafe { image.copy() });
+                scope.spawn(|| image.copy());
             }
         });
-        assert!(image.is_copied());
+        assert!(image.is_copied() && !image.has_failed());
         assert_eq!(image.range(), Some(at(0)..at(12) + 4096));
         put(at(3), 2);
         // SAFETY: the child makes system calls, and reads and writes mapped memory.
@@ -288,6 +307,19 @@ mod tests {
             assert_eq!(status, 0);
         }
         assert_eq!((byte(at(3)), byte(at(4))), (2, 1));
+    }
+
+    #[test]
+    fn what_is_not_mapped_shared_fails() {
+        let heap = shared(8192);
+        let (unmapped, private) = (heap.start + (1 << 40), vec![1_u8; 16384]);
+        let private = (private.as_ptr() as u64).next_multiple_of(PAGE_BYTES);
+        for start in [unmapped, private] {
+            let image = shared(8192);
+            assert!(image.plan(&[heap.start..heap.start + 4096, start..start + 4096]));
+            image.copy();
+            assert!(image.is_copied() && image.has_failed());
+        }
     }
 
     #[test]

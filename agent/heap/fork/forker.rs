@@ -126,9 +126,10 @@ impl<'d, 'f> Forker<'d, 'f> {
         (self.forked, objects)
     }
 
-    /// Whether the child lacks parts of the heap.
+    /// Whether the child lacks parts of the heap, or may: an image has what the collector lists.
     pub(super) fn has_left_out(&self) -> bool {
-        !self.left_out.is_empty()
+        let image = self.task.as_ref().and_then(|task| task.image.as_ref());
+        !self.left_out.is_empty() || image.is_some()
     }
 
     /// Why the heap could not be copied; `None` if it was.
@@ -203,8 +204,7 @@ impl<'d, 'f> Forker<'d, 'f> {
     /// Copies the heap if a fork does not.
     fn copy_heap(&mut self) -> Result<(), Again> {
         if let Some(image) = self.task.as_mut().and_then(|task| task.image.as_mut()) {
-            // The child has zeros there without an advice to the kernel.
-            image.copy(&std::mem::take(&mut self.left_out))?;
+            image.copy()?;
         }
         Ok(())
     }

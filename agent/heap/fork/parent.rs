@@ -116,8 +116,7 @@ impl<'f> Attempt<'f> {
         let options = self.order.options;
         let (allocated, held) =
             AllocationTraces::take(profiled, options, (env, jni), &mut catalogue, &mut objects)?;
-        let vm_structs = VmStructs::find();
-        let image = HeapImage::prepare(shared, &current, vm_structs.unused_heap)?;
+        let image = HeapImage::prepare(shared)?;
         // No class is linked from here to the fork: its objects would be unknown.
         let closed = CLASS_GATE.close();
         pinned.extend(self.catch_up(&mut catalogue, &mut objects)?);
@@ -137,7 +136,7 @@ impl<'f> Attempt<'f> {
             handles: ThreadHandles::find().filter(|_| !compiled_frames::are_given_up()),
             names: NameFields::of(|class, name| field_offset(&catalogue, class, name)),
             allocated: &allocated.by_handle,
-            vm_structs,
+            vm_structs: VmStructs::find(),
             memory_areas: matches!(product, Product::Graph(..)).then(MemoryAreas::find),
             product: product.written_to(|file| file.tail().map(Some))?,
             copies_all: self.copies_all,
