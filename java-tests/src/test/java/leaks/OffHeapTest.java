@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import harness.Attach;
 import harness.Command;
 import harness.Jdk;
 import harness.Jdks;
@@ -32,7 +33,7 @@ class OffHeapTest {
 
     @ParameterizedTest
     @MethodSource("some")
-    void nearlyAllHasAName(Jdk jdk) throws IOException {
+    void nearlyAllHasAName(Jdk jdk) throws Exception {
         Path dump = folder.resolve("off-heap.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,sampling=0,doe=n,file=" + dump).switches("-Xmx256m")
                 .run(OffHeap.class, folder.toString()).ready()) {
@@ -51,9 +52,9 @@ class OffHeapTest {
     }
 
     /** The agent asks the same command, which finds the process by what it is sent. */
-    private void mustAnswerTheAgent(Jvm jvm) throws IOException {
+    private void mustAnswerTheAgent(Jvm jvm) throws Exception {
         Path answers = folder.resolve("memory.jsonl");
-        jvm.attach("heap=dump,do=memory=" + answers + ",hprof=" + Tools.command()).good();
+        Attach.load(jvm, "heap=dump,do=memory=" + answers + ",hprof=" + Tools.command());
         JsonObject line = JsonParser.parseString(Files.readString(answers)).getAsJsonObject();
         JsonObject answer = line.getAsJsonObject("memory");
         mustNameOwners(answer);
