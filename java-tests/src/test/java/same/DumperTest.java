@@ -132,7 +132,7 @@ class DumperTest {
         Path disk = Files.createDirectories(folder.resolve("disk"));
         try (Jvm jvm = setup.on(folder).through("unshare", "-rm", "sh", "-c",
                 "mount -t tmpfs -o size=1m tmpfs " + disk + " && exec \"$@\"", "sh")
-                .agent("heap=dump,doe=n,file=" + disk.resolve("out.hprof")).run(Quiet.class).ready()) {
+                .agent("heap=dump,doe=n,stop=always,file=" + disk.resolve("out.hprof")).run(Quiet.class).ready()) {
             jvm.signal("QUIT");
             String line = jvm.err.await("hprof-rs: no dump: HotSpot's own dumper may need ", Jvm.LIMIT);
             assertTrue(line.contains(", and the disk has 1 MB left"), line);
