@@ -8,6 +8,9 @@ use snapshot::{Failure, Snapshot};
 pub enum Reference {
     /// An address, which may be coloured.
     Wide(u64),
+    /// An address in a frame that a chunk of a stack holds, and the word that is the chunk's colour
+    /// under generational ZGC (`ZStackChunkGCData`).
+    InChunk(u64, u64),
     /// A compressed reference.
     Narrow(u32),
 }
@@ -18,6 +21,10 @@ impl Reference {
         let coding = snapshot.layout.oops.coding();
         let address = match self {
             Reference::Wide(address) => snapshot.memory.decoded(address),
+            Reference::InChunk(address, colour) => match snapshot.memory.colours() {
+                Some(colours) => snapshot.memory.decoded(colours.reference(address, colour)),
+                None => address,
+            },
             Reference::Narrow(code) => coding.address(code.into()),
         };
         // A null that was decompressed without a check is the base.

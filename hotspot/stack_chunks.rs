@@ -82,6 +82,7 @@ impl Walk<'_, '_> {
     /// Notes what the frames in the chunk at this address hold, and which objects they lock. `None`
     /// if its end is not reached.
     pub(super) fn chunk(&mut self, layout: &ChunkLayout, object: u64) -> Option<()> {
+        self.colour = None;
         let chunk = Chunk::read(self, layout, object)?;
         if chunk.stack_pointer >= chunk.end {
             return Some(());
@@ -94,6 +95,7 @@ impl Walk<'_, '_> {
         if chunk.is(HAS_BITMAP) {
             self.marked(&chunk, layout.reference_bytes)
         } else {
+            self.colour = self.word(chunk.stack.end);
             self.frames(&chunk)
         }
     }

@@ -148,9 +148,14 @@ impl StandingStacks {
         let mut held = HeldInChunks::default();
         for &chunk in chunks {
             held.unread_chunks += u64::from(walk.chunk(&layout, chunk).is_none());
+            let colour = walk.colour;
             let references = walk.references.drain(..);
-            let references = references.map(|held| (chunk, held.reference));
-            held.references.extend(references);
+            let references = references.map(|held| match (held.reference, colour) {
+                (Reference::Wide(address), Some(colour)) => Reference::InChunk(address, colour),
+                (reference, _) => reference,
+            });
+            held.references
+                .extend(references.map(|reference| (chunk, reference)));
         }
         Some(held)
     }
@@ -180,6 +185,7 @@ impl StandingStacks {
             known: FxHashMap::default(),
             saved: FxHashMap::default(),
             references: Vec::new(),
+            colour: None,
             passed: PassedFrames::default(),
         })
     }
@@ -196,6 +202,8 @@ pub(super) struct Walk<'w, 'm> {
     /// Where the callees of a frame have saved its registers.
     pub(super) saved: FxHashMap<u32, u64>,
     references: Vec<HeldReference>,
+    /// The word after the stack of the last chunk, if it has no bitmap there.
+    pub(super) colour: Option<u64>,
     /// The frames of the last thread, and of the virtual thread that it carries.
     passed: PassedFrames,
 }

@@ -112,6 +112,19 @@ impl Colours {
         }
     }
 
+    /// The reference that has this address and this colour (`ZAddress::color`): a chunk of a stack
+    /// that ZGC has not visited has the addresses of its frames, and one colour for all. A word
+    /// that has a colour of its own stays as it is, and so does one whose colour is none.
+    pub fn reference(&self, word: u64, colour: u64) -> u64 {
+        let has_one = (colour & REMAPPED_MASK).is_power_of_two() && colour >> 16 == 0;
+        match self.good {
+            Good::Remapped { .. } if has_one && word >> ADDRESS_BITS == 0 => {
+                word << shift(colour) | colour
+            }
+            _ => word,
+        }
+    }
+
     /// The bits of an object's address that are no offset in the heap, as a reference that is not
     /// null has them now; `None` for null.
     pub fn base(&self, reference: u64) -> Option<u64> {
@@ -322,6 +335,13 @@ mod tests {
         let remembered = coloured(3, young, REMEMBERED_MASK);
         assert_eq!(address(remembered), BASE | young);
         assert_eq!(colours.base(remembered), Some(BASE));
+        // A chunk has the address and the colour apart.
+        assert_eq!(
+            address(colours.reference(BASE | young, bit(1) | 0x910)),
+            new_young
+        );
+        assert_eq!(colours.reference(BASE | young, 0), BASE | young);
+        assert_eq!(colours.reference(remembered, bit(1) | 0x910), remembered);
         // Null has colours, an address has none, and whatever else there is does no harm.
         assert_eq!((address(bit(2) | 0x910), address(0)), (0, 0));
         assert_eq!(address(BASE | 64), BASE | 64);
