@@ -222,7 +222,8 @@ fn found(
         None => LeaksAnswer::of(loaded, THRESHOLD_PERCENT).ok()?.in_json(),
     };
     let mut found = vec![(key(LEAKS, arguments), leaks)];
-    let kept = [By::Object, By::Class, By::Package, By::Loader, By::Thread];
+    // That of loaders takes a tree of its own, so it waits until it is asked for.
+    let kept = [By::Object, By::Class, By::Package, By::Thread];
     for by in kept {
         let answer = TopAnswer::of(loaded, by, ROWS).ok()?;
         found.push((key(by.question(), arguments), answer.in_json()));

@@ -58,7 +58,7 @@ impl Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     index::answered(
         &arguments.graph,
-        !arguments.no_index,
+        !arguments.no_index && arguments.by != By::Loader,
         |index| arguments.kept(index),
         |answer| arguments.print(answer, None),
         |loaded| {

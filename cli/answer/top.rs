@@ -120,13 +120,12 @@ impl TopAnswer {
                 Self::Objects(kept)
             }
             By::Thread => Self::Threads(Rows::kept(json, most)?),
-            By::Loader => Self::Loaders(Rows::kept(json, most)?),
             By::Class | By::Package => {
                 let kept: Rows<GroupRow> = Rows::kept(json, most)?;
                 let are_asked_for = kept.rows.iter().all(|row| row.name.is_by(by));
                 Self::Groups(by, are_asked_for.then_some(kept)?)
             }
-            By::Site => return None,
+            By::Loader | By::Site => return None,
         })
     }
 
