@@ -163,7 +163,7 @@ impl Mappings {
 
     /// The readable mappings of the file that is mapped shared at this address; none if the mapping
     /// is private, or has no file.
-    pub fn sharing(&self, address: u64) -> Vec<Range<u64>> {
+    fn sharing(&self, address: u64) -> Vec<Range<u64>> {
         let own = self
             .at(address)
             .filter(|own| !own.is_private() && own.inode != 0);

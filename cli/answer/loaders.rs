@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use graph::{GraphError, Heap, LoaderTotal};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::object::described;
 use super::owner::owner_words;
@@ -17,7 +17,7 @@ use crate::table::{Side, Table};
 const IDS: usize = 10;
 
 /// A loader with its classes and their static fields; or several that are alike.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct LoaderRow {
     /// The loader; of several their class.
     loader: String,
