@@ -137,6 +137,17 @@ fn two_classes_that_alternate_are_a_chain() {
     });
 }
 
+/// Adds sessions that refer to nothing.
+fn sessions(dump: &mut Dump) -> Vec<u64> {
+    let fields = ["a", "b", "c", "d"];
+    dump.class(ORDER, "shop/Session", Dump::OBJECT, 0, &fields, &[]);
+    let sessions = ids(0x10_0000, COUNT);
+    for id in &sessions {
+        dump.instance(*id, ORDER, &[0; 4]);
+    }
+    sessions
+}
+
 /// Two registries hold each session, so neither dominates one.
 #[test]
 fn elements_of_two_collections_name_both_fields() {
@@ -144,18 +155,7 @@ fn elements_of_two_collections_name_both_fields() {
     let statics = [("BY_ID", 0x3000), ("BY_USER", 0x3100)];
     dump.class(APP, "shop/App", Dump::OBJECT, 0, &[], &statics);
     dump.root(APP);
-    dump.class(
-        ORDER,
-        "shop/Session",
-        Dump::OBJECT,
-        0,
-        &["a", "b", "c", "d"],
-        &[],
-    );
-    let sessions = ids(0x10_0000, COUNT);
-    sessions
-        .iter()
-        .for_each(|id| dump.instance(*id, ORDER, &[0; 4]));
+    let sessions = sessions(&mut dump);
     dump.object_array(0x3000, &sessions);
     dump.object_array(0x3100, &sessions);
     find(dump, |heap, leaks| {
@@ -409,18 +409,7 @@ fn loaders_are_copies_only_if_they_are_alive_and_define_mostly_the_same() {
 #[test]
 fn a_holder_of_a_part_is_given_with_its_share() {
     let mut dump = Dump::new(8);
-    dump.class(
-        ORDER,
-        "shop/Session",
-        Dump::OBJECT,
-        0,
-        &["a", "b", "c", "d"],
-        &[],
-    );
-    let sessions = ids(0x10_0000, COUNT);
-    sessions
-        .iter()
-        .for_each(|id| dump.instance(*id, ORDER, &[0; 4]));
+    let sessions = sessions(&mut dump);
     let half = sessions.len() / 2;
     let parts = [&sessions[..half], &sessions[half..]];
     for (number, part) in (0..4_u64).zip(parts.into_iter().cycle()) {
