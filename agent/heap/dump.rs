@@ -314,7 +314,7 @@ pub(super) fn by_fork<T>(
         return Err(DumpError::Engine(why));
     }
     Err(DumpError::NoCopy(format!(
-        "{tries} forks failed, which stopped the application for {} ms in total: the JVM was loading classes, or held locks",
+        "{tries} forks failed, which stopped the application for {} ms in total: the JVM was loading classes, held locks, or its heap grew",
         tried.paused.get().as_millis()
     )))
 }
