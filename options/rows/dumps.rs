@@ -112,10 +112,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "maxpause",
         values: "MS",
         default: "no limit",
-        help: "milliseconds for which a dump may stop the application. There is no dump if a \
-               fork, or HotSpot's own dumper, would take longer by an estimate, or if HotSpot's \
-               walk over the stacks leaves too little time for the fork. Not for the dump at \
-               the JVM's end",
+        help: "milliseconds for which a dump may stop the application, by an estimate. Not for \
+               the dump at the JVM's end",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
             Ok(milliseconds @ 1..=MOST_MILLISECONDS) => {

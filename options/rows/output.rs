@@ -90,8 +90,7 @@ pub(super) const ROWS: &[Row] = &[
         values: "y|n",
         default: "n",
         help: "`y` replaces a file from before this JVM. `n` writes to a free name beside it \
-               (`out.1.hprof`); an attached agent makes no dump then. Only an attached agent \
-               replaces a dump of the same JVM",
+               (`out.1.hprof`); an attached agent makes no dump then",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.force = on),
     },

@@ -91,10 +91,9 @@ pub(super) const ROWS: &[Row] = &[
         name: "maxcost",
         values: "PERCENT",
         default: "0.5",
-        help: "percent of a thread's time that allocation samples may take; 0: no limit. To \
-               stay below it, the agent skips samples at random, and the others count for them; \
-               if that continues, the JVM samples up to 256 times fewer allocations, for all \
-               agents",
+        help: "percent of a thread's time that allocation samples may take; 0: no limit. The \
+               agent skips samples at random, then has the JVM sample up to 256 times fewer \
+               allocations, for all agents",
         standing: Standing::Built,
         set: |said, value| match basis_points(value) {
             Some(points) => {

@@ -77,8 +77,8 @@ pub(super) const ROWS: &[Row] = &[
         values: "y|n|exit",
         default: "y with heap dumps",
         help: "dumps at the first OutOfMemoryError of the JVM, and at the first that Java code \
-               throws (direct memory, Netty), while the frames that caused it exist. `exit`: \
-               ends the JVM with status 3 after one of its own",
+               throws (direct memory, Netty). `exit`: ends the JVM with status 3 after one of \
+               its own",
         standing: Standing::Built,
         set: |said, value| {
             said.oom = Some(match value {
@@ -139,11 +139,11 @@ pub(super) const ROWS: &[Row] = &[
         help: "what `on=` makes, or an attached agent at once. `histo`: adds a line of JSON \
                with the largest classes, counted in a forked copy, to `java.histo.jsonl`. \
                `sites`: writes a report of the allocation sites to `java.sites.txt`; a later \
-               one gets a number. `leaks`: a forked copy sends the objects without values to \
-               `hprof leaks`, whose answer is added to `java.leaks.txt`, as lines of JSON where \
-               the name ends in `.jsonl`. `memory`: the same for `hprof memory`, to \
-               `java.memory.txt`. `do=histo=NAME` and so on name another file, with `%` \
-               as in `file=`. At 64 MB, a file of lines or answers is renamed to `NAME.1`",
+               one gets a number. `leaks`: adds the answer of `hprof leaks` about a forked \
+               copy to `java.leaks.txt`, as lines of JSON where the name ends in `.jsonl`. \
+               `memory`: that of `hprof memory`, to `java.memory.txt`. `do=histo=NAME` and so \
+               on name another file, with `%` as in `file=`. At 64 MB, a file of lines or \
+               answers is renamed to `NAME.1`",
         standing: Standing::Built,
         set: |said, value| {
             let (word, name) = match value.split_once('=') {
@@ -169,8 +169,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "metrics",
         values: "NAME",
         default: "none",
-        help: "with `do=histo`: a file that always has the newest sample, as OpenMetrics text, \
-               for the textfile collector of a node exporter",
+        help: "with `do=histo`: the newest sample as OpenMetrics text, for the textfile \
+               collector of a node exporter",
         standing: Standing::Built,
         set: |said, value| {
             if value.is_empty() {
