@@ -3,7 +3,7 @@
 
 use foldhash::HashMap;
 use format::{BasicType, JvmFacts};
-use reader::{ClassTable, Directory, Layout, Sizes, StringTable};
+use reader::{ClassTable, Directory, Layout, Sizes, StringTable, CLASS_OF_CLASSES};
 
 use crate::id_index::IdIndex;
 
@@ -98,7 +98,7 @@ impl AllFacts {
         if strings.bytes(name).is_none_or(|name| name.len() > 15) {
             return;
         }
-        if self.of_classes == NONE && strings.is_class(name, "java/lang/Class") {
+        if self.of_classes == NONE && strings.is_class(name, CLASS_OF_CLASSES) {
             self.of_classes = number;
         }
         for (code, slot) in (0..).zip(&mut self.arrays) {

@@ -14,8 +14,9 @@ use crate::visitor::{id_in, Head, Visitor};
 /// The contents of one object.
 #[derive(Clone, Debug)]
 pub enum Contents {
-    /// A class: its static fields and their names.
-    Class(Box<ClassDump>),
+    /// A class: its static fields and their names, and the bytes of the fields that the class
+    /// object has itself in the dump of a native image.
+    Class(Box<ClassDump>, Vec<u8>),
     /// An instance: the bytes of its fields' values, nearest class first.
     Instance {
         /// Id of its class.
@@ -107,9 +108,10 @@ impl Visitor for Finder<'_> {
 
     fn root(&mut self, _: Root) {}
 
-    fn class(&mut self, _: u64, dump: ClassDump) {
+    fn class(&mut self, _: u64, dump: ClassDump, own: Option<&[u8]>) {
         let number = self.object();
-        self.note(number, || Contents::Class(Box::new(dump)));
+        let own = own.unwrap_or_default();
+        self.note(number, || Contents::Class(Box::new(dump), own.to_vec()));
     }
 
     fn instance(&mut self, _: u64, head: Head, data: &[u8]) {
@@ -198,7 +200,7 @@ impl Heap<'_> {
             left = left.get(behind..).unwrap_or_default();
             seeker.aim(run.first);
             window.aim(run.start, run.end)?;
-            scan(&mut window, run.end, id_bytes, seeker)?;
+            scan(&mut window, run.end, id_bytes, &self.twins, seeker)?;
         }
         Ok(())
     }
@@ -232,37 +234,47 @@ impl Heap<'_> {
         let directory = self.directory();
         let name = |id: u64| directory.strings.text(id).unwrap_or_default().into_owned();
         match contents {
-            Contents::Class(dump) => {
+            Contents::Class(dump, own) => {
                 let field = |value: &reader::Static| FieldValue {
                     class: dump.class,
                     name: name(value.name),
                     kind: value.kind,
                     value: value.value,
                 };
-                dump.statics.iter().map(field).collect()
+                let statics = dump.statics.iter().map(field);
+                let of_classes = Some(self.facts.of_classes).filter(|_| !own.is_empty());
+                let own = of_classes.map(|class| self.values(class as usize, own));
+                statics.chain(own.into_iter().flatten()).collect()
             }
             Contents::Instance { class, data } => {
-                let (mut fields, mut at) = (Vec::new(), 0);
-                let chain = directory.classes.index(*class).into_iter();
-                for class in chain.flat_map(|class| directory.classes.chain(class)) {
-                    for field in &class.fields {
-                        let size = field.kind.size_bytes(self.header().id_bytes) as usize;
-                        let bytes = data.get(at..at + size).unwrap_or_default();
-                        at += size;
-                        fields.push(FieldValue {
-                            class: class.id,
-                            name: name(field.name),
-                            kind: field.kind,
-                            value: bytes
-                                .iter()
-                                .fold(0, |value, byte| (value << 8) | u64::from(*byte)),
-                        });
-                    }
-                }
-                fields
+                let class = directory.classes.index(*class);
+                class.map_or_else(Vec::new, |class| self.values(class, data))
             }
             Contents::References { .. } | Contents::Values { .. } => Vec::new(),
         }
+    }
+
+    /// The fields of an instance of the class with this number, and their values in `data`.
+    fn values(&self, class: usize, data: &[u8]) -> Vec<FieldValue> {
+        let directory = self.directory();
+        let (mut fields, mut at) = (Vec::new(), 0);
+        for class in directory.classes.chain(class) {
+            for field in &class.fields {
+                let size = field.kind.size_bytes(self.header().id_bytes) as usize;
+                let bytes = data.get(at..at + size).unwrap_or_default();
+                at += size;
+                let name = directory.strings.text(field.name).unwrap_or_default();
+                fields.push(FieldValue {
+                    class: class.id,
+                    name: name.into_owned(),
+                    kind: field.kind,
+                    value: bytes
+                        .iter()
+                        .fold(0, |value, byte| (value << 8) | u64::from(*byte)),
+                });
+            }
+        }
+        fields
     }
 }
 

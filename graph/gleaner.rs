@@ -160,7 +160,8 @@ pub(crate) fn glean(
             values: None,
             elements_of: NONE,
         };
-        scan(window, part.end, heap.header().id_bytes, &mut gleaner)?;
+        let id_bytes = heap.header().id_bytes;
+        scan(window, part.end, id_bytes, &heap.twins, &mut gleaner)?;
         gleaner.close();
         Ok(gleaner.gleaned)
     };
@@ -226,6 +227,15 @@ impl Gleaner<'_, '_> {
         }
     }
 
+    /// Adds an object as the holder of what its fields refer to.
+    fn hold_by_fields(&mut self, object: u32, data: &[u8]) {
+        let known = self.known;
+        let class = known.heap.class(object) as usize;
+        for (offset, holder) in known.fields.get(class).into_iter().flatten() {
+            self.held(self.id(data, *offset), *holder);
+        }
+    }
+
     fn note(&mut self, object: u32, role: Role, data: &[u8]) {
         let (heap, id_bytes) = (self.known.heap, self.id_bytes());
         let number = |id: u64| heap.object(id).filter(|_| id != 0);
@@ -267,14 +277,17 @@ impl Visitor for Gleaner<'_, '_> {
 
     fn root(&mut self, _: Root) {}
 
-    fn class(&mut self, _: u64, dump: ClassDump) {
+    fn class(&mut self, _: u64, dump: ClassDump, own: Option<&[u8]>) {
         let class = self.known.heap.directory().classes.index(dump.class);
         let class = class.and_then(|class| u32::try_from(class).ok());
-        if let (Some(_), Some(class)) = (self.object(), class) {
+        if let (Some(object), Some(class)) = (self.object(), class) {
             for (place, value) in (0..).zip(&dump.statics) {
                 if value.kind == BasicType::Object {
                     self.held(value.value, Holder::Static(class, place));
                 }
+            }
+            if let Some(own) = own {
+                self.hold_by_fields(object, own);
             }
         }
     }
@@ -283,12 +296,9 @@ impl Visitor for Gleaner<'_, '_> {
         let Some(object) = self.object() else {
             return;
         };
+        self.hold_by_fields(object, data);
         let known = self.known;
-        let class = known.heap.class(object) as usize;
-        for (offset, holder) in known.fields.get(class).into_iter().flatten() {
-            self.held(self.id(data, *offset), *holder);
-        }
-        match known.roles.get(class) {
+        match known.roles.get(known.heap.class(object) as usize) {
             None | Some(Role::Other) => {}
             Some(role) => self.note(object, *role, data),
         }

@@ -1,5 +1,6 @@
 //! One heap: the objects of a dump, their classes, sizes and references.
 
+use foldhash::HashSet;
 use format::{ClassName, UNIT_BYTES};
 use reader::{
     Budget, ClassTable, Directory, Header, ReadError, ReferenceWidth, SiteTable, Sizes, Stacks,
@@ -15,6 +16,7 @@ use crate::link::{link, Known, Linked};
 use crate::parts::PartPlace;
 use crate::roots::{HeapRoot, Local, Roots};
 use crate::survey::{survey, Part, Survey};
+use crate::twins::Twins;
 
 /// Most objects: the highest numbers have special meanings.
 const OBJECTS_MAX: u64 = 0xFFFF_FFF0;
@@ -49,6 +51,7 @@ pub struct Heap<'p> {
     directory: Directory,
     pub(crate) ids: IdIndex,
     pub(crate) facts: AllFacts,
+    pub(crate) twins: Twins,
     sizes: Sizes,
     roots: Roots,
     pub(crate) parts: Vec<PartPlace>,
@@ -69,22 +72,18 @@ impl<'p> Heap<'p> {
             mut directory,
             mut parts,
             damaged,
+            ..
         } = survey(&mut input, options.threads)?;
+        let classes = &mut directory.classes;
+        add_classes(classes, &parts, header.id_bytes, input.budget())?;
+        let twins = take_twins(&mut parts, classes);
         let count: u64 = parts.iter().map(|part| part.ids.count).sum();
         if count > OBJECTS_MAX {
             return Err(GraphError::TooManyObjects);
         }
         let budget = input.packed_budget();
         budget.map_or(Ok(()), |it| it.allow(count.saturating_mul(OBJECT_BYTES)))?;
-        let lists: Vec<_> = parts
-            .iter_mut()
-            .map(|part| std::mem::take(&mut part.ids))
-            .collect();
-        let ids = IdIndex::new(&lists);
-        let counts: Vec<u64> = lists.iter().map(|list| list.count).collect();
-        drop(lists);
-        let classes = &mut directory.classes;
-        add_classes(classes, &parts, header.id_bytes, input.budget())?;
+        let (ids, counts) = take_ids(&mut parts);
         let mut width = ReferenceWidth::default();
         parts.iter().for_each(|part| width.merge(&part.width));
         let is_stream = sizes.is_some();
@@ -98,6 +97,7 @@ impl<'p> Heap<'p> {
         let known = Known {
             ids: &ids,
             facts: &facts,
+            twins: &twins,
             roots: &roots,
             sizes: &sizes,
             classes: &directory.classes,
@@ -115,6 +115,7 @@ impl<'p> Heap<'p> {
             directory,
             ids,
             facts,
+            twins,
             sizes,
             roots,
             parts,
@@ -328,6 +329,30 @@ impl<'p> Heap<'p> {
             },
         }
     }
+}
+
+/// Takes the ids of the parts. Returns their index, and the number of each part's objects.
+fn take_ids(parts: &mut [Part]) -> (IdIndex, Vec<u64>) {
+    let lists = parts.iter_mut().map(|part| std::mem::take(&mut part.ids));
+    let lists: Vec<_> = lists.collect();
+    let counts = lists.iter().map(|list| list.count).collect();
+    (IdIndex::new(&lists), counts)
+}
+
+/// Takes the CLASS DUMPs of class objects that are instances, too; the parts no longer count them.
+fn take_twins(parts: &mut [Part], classes: &ClassTable) -> Twins {
+    let mut twins = Twins::default();
+    let ids = parts
+        .iter()
+        .flat_map(|part| part.class_instances.twins(classes));
+    let ids: HashSet<u64> = ids.collect();
+    if !ids.is_empty() {
+        let dumps = parts
+            .iter_mut()
+            .flat_map(|part| part.without(|class| ids.contains(&class)));
+        dumps.for_each(|dump| twins.add(dump));
+    }
+    twins
 }
 
 /// Adds the CLASS DUMPs, in file order. Errors: they inherit too many fields.

@@ -10,6 +10,7 @@ use format::{android, heap, record, sub_record, BasicType, RootFacts, RootKind};
 
 use crate::class_dump::class_dump;
 use crate::graph_objects::graph_objects;
+use crate::twins::Twins;
 use crate::visitor::{id_at, id_bytes, u32_at, Head, Visitor, INSTANCE_BYTES_MAX};
 use crate::window::Window;
 use reader::Root;
@@ -29,24 +30,27 @@ pub(crate) enum ScanEnd {
     Damaged(u64),
 }
 
-/// Visits the sub-records up to the file offset `end`, or [`OPEN_END`]; ids have `id_bytes`.
+/// Visits the sub-records up to the file offset `end`, or [`OPEN_END`]; ids have `id_bytes`. Each
+/// of `twins` is visited once.
 /// Errors: I/O.
 pub(crate) fn scan(
     window: &mut Window<'_>,
     end: u64,
     id_bytes: u32,
+    twins: &Twins,
     visitor: &mut impl Visitor,
 ) -> io::Result<ScanEnd> {
     if id_bytes == 4 {
-        scan_ids::<4>(window, end, visitor)
+        scan_ids::<4>(window, end, twins, visitor)
     } else {
-        scan_ids::<8>(window, end, visitor)
+        scan_ids::<8>(window, end, twins, visitor)
     }
 }
 
 fn scan_ids<const ID: usize>(
     window: &mut Window<'_>,
     end: u64,
+    twins: &Twins,
     visitor: &mut impl Visitor,
 ) -> io::Result<ScanEnd> {
     while window.offset() < end {
@@ -58,14 +62,16 @@ fn scan_ids<const ID: usize>(
             Some(tag) => *tag,
         };
         let whole = match tag {
-            heap::INSTANCE_DUMP => instance::<ID>(window, end, visitor)?,
+            heap::INSTANCE_DUMP => instance::<ID>(window, end, twins, visitor)?,
             heap::OBJ_ARRAY_DUMP => object_array::<ID>(window, end, visitor)?,
             heap::PRIM_ARRAY_DUMP | android::PRIM_ARRAY_NODATA => {
                 primitive_array::<ID>(window, end, visitor, tag)?
             }
             heap::CLASS_DUMP => match class_dump::<ID>(window, end)? {
                 Some(dump) => {
-                    visitor.class(offset, dump);
+                    if twins.get(dump.class).is_none() {
+                        visitor.class(offset, dump, None);
+                    }
                     true
                 }
                 None => false,
@@ -95,6 +101,7 @@ fn fits(window: &Window<'_>, end: u64, bytes: u64) -> bool {
 fn instance<const ID: usize>(
     window: &mut Window<'_>,
     end: u64,
+    twins: &Twins,
     visitor: &mut impl Visitor,
 ) -> io::Result<bool> {
     let head_bytes = sub_record::instance_head_bytes(id_bytes::<ID>()) as usize;
@@ -124,7 +131,10 @@ fn instance<const ID: usize>(
     let Some(data) = bytes.get(head_bytes..head_bytes + data_bytes) else {
         return Ok(false);
     };
-    visitor.instance(offset, head, data);
+    match twins.get(head.object) {
+        Some(dump) => visitor.class(offset, dump.clone(), Some(data)),
+        None => visitor.instance(offset, head, data),
+    }
     window.advance(head_bytes + data_bytes);
     Ok(true)
 }

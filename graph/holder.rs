@@ -68,7 +68,7 @@ pub(crate) fn names(
         Holder::Static(class, place) => {
             let contents = heap.object_of_class(class).and_then(|at| statics.get(&at));
             let field = match contents {
-                Some(Contents::Class(dump)) => dump.statics.get(usize::from(place)),
+                Some(Contents::Class(dump, _)) => dump.statics.get(usize::from(place)),
                 _ => None,
             };
             let field = field.and_then(|field| directory.strings.text(field.name));

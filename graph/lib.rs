@@ -62,6 +62,7 @@ mod suspect_paths;
 mod text;
 mod totals;
 mod tree_shape;
+mod twins;
 mod unpacking;
 mod unreachable;
 mod visitor;

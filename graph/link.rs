@@ -3,7 +3,7 @@
 use format::{BasicType, JvmFacts};
 use reader::{Budget, ClassDump, ClassTable, ReadError, Root, Sizes};
 
-use crate::class_facts::AllFacts;
+use crate::class_facts::{AllFacts, ClassFacts};
 use crate::edges::Edges;
 use crate::error::GraphError;
 use crate::heap_scan::scan;
@@ -12,6 +12,7 @@ use crate::input::Input;
 use crate::kinds::{Kind, KindNumbers, Kinds};
 use crate::parts::{in_order, PartPlace};
 use crate::roots::Roots;
+use crate::twins::Twins;
 use crate::visitor::{id_at, id_in, Head, Visitor};
 use crate::window::Window;
 
@@ -32,6 +33,7 @@ const REFERENCE_BYTES: u64 = 12;
 pub(crate) struct Known<'a> {
     pub(crate) ids: &'a IdIndex,
     pub(crate) facts: &'a AllFacts,
+    pub(crate) twins: &'a Twins,
     pub(crate) roots: &'a Roots,
     pub(crate) sizes: &'a Sizes,
     pub(crate) classes: &'a ClassTable,
@@ -221,6 +223,13 @@ impl Linker<'_> {
         self.last_class.1
     }
 
+    #[inline]
+    fn refer_fields(&mut self, facts: &ClassFacts, data: &[u8]) {
+        for offset in &facts.references {
+            self.refer(id_in(data, *offset as usize, self.known.id_bytes));
+        }
+    }
+
     fn refer_all<const ID: usize>(&mut self, ids: &[u8]) {
         for id in ids.chunks_exact(ID) {
             self.refer(id_at::<ID>(id, 0));
@@ -233,12 +242,15 @@ impl Visitor for Linker<'_> {
 
     fn root(&mut self, _: Root) {}
 
-    fn class(&mut self, _: u64, dump: ClassDump) {
+    fn class(&mut self, _: u64, dump: ClassDump, own: Option<&[u8]>) {
         let known = self.known;
+        let facts = own.and_then(|own| Some((known.facts.get(known.facts.of_classes)?, own)));
         let serial = known.classes.get(dump.class).and_then(|class| class.serial);
         let units = known
             .sizes
             .class_object_units(serial, &dump.statics, known.told);
+        let own_units = facts.map_or(0, |(facts, _)| facts.units);
+        let units = units.saturating_add(own_units);
         self.begin(known.facts.of_classes, units, dump.trace);
         let of_code = match known.by_rule {
             true => [0, 0],
@@ -252,6 +264,9 @@ impl Visitor for Linker<'_> {
         for id in kept.chain(ids) {
             self.refer(id);
         }
+        if let Some((facts, own)) = facts {
+            self.refer_fields(facts, own);
+        }
     }
 
     #[inline]
@@ -263,10 +278,8 @@ impl Visitor for Linker<'_> {
         };
         let object = self.next;
         self.begin(class, known.told_or(head.units, facts.units), head.trace);
+        self.refer_fields(facts, data);
         let id = |offset: u32| id_in(data, offset as usize, known.id_bytes);
-        for offset in &facts.references {
-            self.refer(id(*offset));
-        }
         if let Some(referent) = facts
             .referent
             .and_then(|offset| known.ids.number(id(offset)))
@@ -341,7 +354,7 @@ fn chunk(window: &mut Window<'_>, part: &PartPlace, known: Known<'_>) -> Result<
         next: part.first,
         last_class: (0, known.facts.number(0)),
     };
-    scan(window, part.end, known.id_bytes, &mut linker)?;
+    scan(window, part.end, known.id_bytes, known.twins, &mut linker)?;
     let mut chunk = linker.finish();
     match chunk.excess.take() {
         Some(excess) => Err(excess.into()),

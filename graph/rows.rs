@@ -103,7 +103,7 @@ impl FieldTable {
         let dumps = heap.contents(&objects, 0)?;
         for class in &classes {
             let dump = heap.object_of_class(*class).and_then(|at| dumps.get(&at));
-            if let Some(Contents::Class(dump)) = dump {
+            if let Some(Contents::Class(dump, _)) = dump {
                 table.statics.insert(*class, table.next());
                 let row = |field: &Static| FieldRow {
                     class: *class,
@@ -159,7 +159,8 @@ impl Heap<'_> {
                 },
                 place: 0,
             };
-            scan(window, part.end, self.header().id_bytes, &mut collector)?;
+            let id_bytes = self.header().id_bytes;
+            scan(window, part.end, id_bytes, &self.twins, &mut collector)?;
             Ok(collector.rows)
         };
         in_order(&self.input, &self.parts, self.threads, read, take)
@@ -196,6 +197,14 @@ impl Collector<'_, '_> {
         }
     }
 
+    /// Refers to what the fields of an instance of this class hold.
+    fn refer_fields(&mut self, class: u32, data: &[u8]) {
+        let fields = self.fields;
+        for (at, number) in fields.references.get(class as usize).into_iter().flatten() {
+            self.refer(self.id(data, *at), Some(*number), None);
+        }
+    }
+
     fn id(&self, bytes: &[u8], at: u32) -> u64 {
         id_in(bytes, at as usize, self.heap.header().id_bytes)
     }
@@ -206,7 +215,7 @@ impl Visitor for Collector<'_, '_> {
 
     fn root(&mut self, _: Root) {}
 
-    fn class(&mut self, offset: u64, dump: ClassDump) {
+    fn class(&mut self, offset: u64, dump: ClassDump, own: Option<&[u8]>) {
         self.object(offset, (dump.class, dump.trace), Kind::Class, None);
         let kept = [
             dump.super_class,
@@ -229,15 +238,14 @@ impl Visitor for Collector<'_, '_> {
                 self.refer(value.value, number, None);
             }
         }
+        if let Some(own) = own {
+            self.refer_fields(self.heap.facts.of_classes, own);
+        }
     }
 
     fn instance(&mut self, offset: u64, head: Head, data: &[u8]) {
         self.object(offset, (head.object, head.trace), Kind::Instance, None);
-        let (heap, fields) = (self.heap, self.fields);
-        let class = heap.facts.number(head.class) as usize;
-        for (at, number) in fields.references.get(class).into_iter().flatten() {
-            self.refer(self.id(data, *at), Some(*number), None);
-        }
+        self.refer_fields(self.heap.facts.number(head.class), data);
     }
 
     fn object_array(&mut self, offset: u64, head: Head, length: u32) {

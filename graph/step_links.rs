@@ -92,12 +92,17 @@ impl Visitor for Finder<'_, '_> {
 
     fn root(&mut self, _: Root) {}
 
-    fn class(&mut self, _: u64, dump: ClassDump) {
+    fn class(&mut self, _: u64, dump: ClassDump, own: Option<&[u8]>) {
+        let heap = self.heap;
         for one in self.object() {
             let is_one =
                 |of: &&reader::Static| of.kind == BasicType::Object && of.value == one.to_id;
             if let Some(field) = dump.statics.iter().find(is_one) {
                 one.link = Link::Static(field.name);
+            } else if let Some(name) =
+                own.and_then(|own| heap.field_with(heap.facts.of_classes as usize, own, one.to_id))
+            {
+                one.link = Link::Field(name);
             }
         }
     }
@@ -106,7 +111,9 @@ impl Visitor for Finder<'_, '_> {
     fn instance(&mut self, _: u64, head: Head, data: &[u8]) {
         let heap = self.heap;
         for one in self.object() {
-            if let Some(name) = heap.field_with(head.class, data, one.to_id) {
+            let class = heap.directory().classes.index(head.class);
+            let name = class.and_then(|class| heap.field_with(class, data, one.to_id));
+            if let Some(name) = name {
                 one.link = Link::Field(name);
             }
         }
@@ -179,13 +186,10 @@ impl Heap<'_> {
     }
 
     /// The id of the name of an instance's first field with this reference, nearest class first.
-    fn field_with(&self, class: u64, data: &[u8], id: u64) -> Option<u64> {
+    fn field_with(&self, class: usize, data: &[u8], id: u64) -> Option<u64> {
         let (table, id_bytes) = (&self.directory().classes, self.header().id_bytes);
         let mut at = 0;
-        for field in table
-            .chain(table.index(class)?)
-            .flat_map(|class| &class.fields)
-        {
+        for field in table.chain(class).flat_map(|class| &class.fields) {
             let bytes = data.get(at..).unwrap_or_default();
             if field.kind == BasicType::Object && id_in(bytes, 0, id_bytes) == id {
                 return Some(field.name);

@@ -5,15 +5,16 @@ use std::thread;
 
 use format::{record as tag, BasicType, ObjectSizes, HEADER_GRAPH, RECORD_HEADER_BYTES};
 use reader::{
-    bytes_beyond, heap_bytes, record_starts, sub_records_follow, ClassDump, Directory, Header,
-    Record, RecordHead, ReferenceWidth, Root, Sizes, Source, Version, BEYOND_BYTES_MAX, LOOK_BYTES,
-    START_BYTES,
+    bytes_beyond, heap_bytes, record_starts, sub_records_follow, ClassDump, ClassInstances,
+    Directory, Header, Record, RecordHead, ReferenceWidth, Root, Sizes, Source, Version,
+    BEYOND_BYTES_MAX, LOOK_BYTES, START_BYTES,
 };
 
 use crate::error::GraphError;
 use crate::heap_scan::{scan, ScanEnd, OPEN_END};
 use crate::id_list::IdList;
 use crate::input::Input;
+use crate::twins::Twins;
 use crate::visitor::{id_at, u32_at, Head, Visitor};
 use crate::window::Window;
 
@@ -41,6 +42,8 @@ const PART_BYTES: u64 = 256;
 pub(crate) struct FileClass {
     pub(crate) offset: u64,
     pub(crate) dump: ClassDump,
+    /// Its number as an object of the part.
+    place: u64,
 }
 
 /// A HEAP DUMP or HEAP DUMP SEGMENT record and its contents.
@@ -56,6 +59,7 @@ pub(crate) struct Part {
     pub(crate) checkpoints: Vec<Checkpoint>,
     pub(crate) roots: Vec<Root>,
     pub(crate) classes: Vec<FileClass>,
+    pub(crate) class_instances: ClassInstances,
     /// The evidence for the width of references.
     pub(crate) width: ReferenceWidth,
     /// Whether it contains something that is not a sub-record; the rest is then not read.
@@ -81,6 +85,8 @@ pub(crate) struct Survey {
     /// The JVM's object layout in a stream; `None` for a dump.
     pub(crate) sizes: Option<Sizes>,
     pub(crate) directory: Directory,
+    /// `java.lang.Class`, of which each part notes the instances.
+    class_instances: ClassInstances,
     pub(crate) parts: Vec<Part>,
     /// Number of damaged places.
     pub(crate) damaged: u64,
@@ -100,9 +106,29 @@ impl Part {
         self.ids.push(id);
     }
 
+    /// Removes classes from the objects. Returns their dumps.
+    pub(crate) fn without(&mut self, is_wanted: impl Fn(u64) -> bool) -> Vec<ClassDump> {
+        let all = std::mem::take(&mut self.classes).into_iter();
+        let (removed, kept) = all.partition(|class| is_wanted(class.dump.class));
+        self.classes = kept;
+        let places: Vec<u64> = removed.iter().map(|class| class.place).collect();
+        let before = |place: u64| places.partition_point(|removed| *removed < place);
+        let mut ids = IdList::default();
+        let stays = |(place, _): &(u64, u64)| places.binary_search(place).is_err();
+        let all = (0..).zip(self.ids.iter()).filter(stays);
+        all.for_each(|(_, id)| ids.push(id));
+        self.ids = ids;
+        for checkpoint in &mut self.checkpoints {
+            let before = u32::try_from(before(checkpoint.first.into())).unwrap_or(u32::MAX);
+            checkpoint.first = checkpoint.first.saturating_sub(before);
+        }
+        removed.into_iter().map(|class| class.dump).collect()
+    }
+
     /// Reads the part's sub-records from the window, which is at its start.
     fn read(&mut self, window: &mut Window<'_>, id_bytes: u32) -> Result<(), GraphError> {
-        let scanned = scan(window, self.end, id_bytes, self)?;
+        let none = Twins::default();
+        let scanned = scan(window, self.end, id_bytes, &none, self)?;
         self.damaged = scanned != ScanEnd::Whole;
         let offset = window.offset();
         let left = self.end.saturating_sub(offset);
@@ -116,7 +142,7 @@ impl Part {
             };
             if let Some(length) = length {
                 (self.end, self.damaged) = (offset.saturating_add(length), true);
-                scan(window, self.end, id_bytes, self)?;
+                scan(window, self.end, id_bytes, &none, self)?;
             }
         }
         Ok(())
@@ -130,14 +156,20 @@ impl Visitor for Part {
         self.roots.push(root);
     }
 
-    fn class(&mut self, offset: u64, dump: ClassDump) {
+    fn class(&mut self, offset: u64, dump: ClassDump, _: Option<&[u8]>) {
         self.width.object(dump.class);
+        let place = self.ids.count;
         self.object(offset, dump.class);
-        self.classes.push(FileClass { offset, dump });
+        self.classes.push(FileClass {
+            offset,
+            dump,
+            place,
+        });
     }
 
     fn instance(&mut self, offset: u64, head: Head, _: &[u8]) {
         self.width.object(head.object);
+        self.class_instances.instance(head.object, head.class);
         self.object(offset, head.object);
     }
 
@@ -163,6 +195,7 @@ pub(crate) fn survey(input: &mut Input<'_>, threads: usize) -> Result<Survey, Gr
         header,
         sizes,
         directory: Directory::default(),
+        class_instances: ClassInstances::default(),
         parts: Vec::new(),
         damaged: 0,
     };
@@ -206,6 +239,7 @@ impl Survey {
         let mut part = Part {
             start,
             end: start.saturating_add(heap_bytes(head.length, window.rest()?)),
+            class_instances: self.class_instances.clone(),
             ..Part::default()
         };
         let id_bytes = self.header.id_bytes;
@@ -252,7 +286,12 @@ impl Survey {
         source.set_limit(u64::from(head.length));
         source.set_id_bytes(self.header.id_bytes);
         match Record::read(head, &mut source) {
-            Ok(Some(record)) if whole => self.directory.add(record),
+            Ok(Some(record)) if whole => {
+                if let Record::LoadClass(load) = &record {
+                    self.class_instances.load(load, &self.directory.strings);
+                }
+                self.directory.add(record);
+            }
             _ => self.damaged += 1,
         }
         window.advance(length);
@@ -270,6 +309,7 @@ impl Survey {
                 let mut read = Part {
                     start: part.start,
                     end: part.end,
+                    class_instances: part.class_instances.clone(),
                     ..Part::default()
                 };
                 window.aim(part.start, part.end)?;

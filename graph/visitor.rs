@@ -13,8 +13,9 @@ pub(crate) trait Visitor {
 
     /// A root.
     fn root(&mut self, root: Root);
-    /// A class, which is also an object.
-    fn class(&mut self, offset: u64, dump: ClassDump);
+    /// A class, which is also an object. `own` has the values of the object's own fields, which
+    /// only native images write.
+    fn class(&mut self, offset: u64, dump: ClassDump, own: Option<&[u8]>);
     /// An object that is neither a class nor an array. `data` has its field values if the visitor
     /// wants them.
     fn instance(&mut self, offset: u64, head: Head, data: &[u8]);

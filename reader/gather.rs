@@ -54,6 +54,8 @@ struct Segment {
     record: Range<u64>,
     /// The layout of objects, as far as the records before the segment define it.
     sizing: Sizing,
+    /// Id of `java.lang.Class`, if a record before the segment names it.
+    class_of_classes: Option<u64>,
 }
 
 /// The memory of one thread, counted towards the limit of all.
@@ -112,7 +114,9 @@ pub(crate) fn gather(
                 Ok(gathered)
             });
         }
-        gathered
+        let mut gathered = gathered?;
+        gathered.heap.join_twins();
+        Ok(gathered)
     })
 }
 
@@ -135,6 +139,7 @@ fn read_records(
                         strings.insert(string);
                     }
                     Record::LoadClass(load) => {
+                        heap.class_instances.load(&load, &strings);
                         heap.classes.add_load(&load);
                     }
                     _ => {}
@@ -144,8 +149,12 @@ fn read_records(
                 others.head(&head);
                 heap.begin_heap(head.offset, strings.facts());
                 if let Some(record) = dump.pass_heap() {
-                    let sizing = heap.sizing.clone();
-                    if to.send(Segment { record, sizing }).is_err() {
+                    let segment = Segment {
+                        record,
+                        sizing: heap.sizing.clone(),
+                        class_of_classes: heap.class_instances.class(),
+                    };
+                    if to.send(segment).is_err() {
                         // All threads have failed; the caller returns the fault.
                         break;
                     }
@@ -172,6 +181,7 @@ fn read_segments(
     let mut heap = HeapTotals::new(reader.header().id_bytes);
     while let Some(segment) = next_of(from) {
         heap.sizing.take_layout(&segment.sizing);
+        heap.class_instances.take_class(segment.class_of_classes);
         reader.aim(segment.record);
         while let Some(event) = reader.next_event()? {
             match event {

@@ -10,6 +10,7 @@ use crate::damage::Damage;
 use crate::heap_places::HeapPlaces;
 use crate::heap_record::{HeapRecord, Root};
 use crate::object_sums::{held_bytes, Kind, Sizing, Sums};
+use crate::twins::ClassInstances;
 use format::RootKind;
 
 /// Most damaged places kept for display.
@@ -52,6 +53,8 @@ pub(crate) struct HeapTotals {
     pub(crate) sums: Sums<(Option<u64>, Kind)>,
     /// Sums of class objects, by class.
     pub(crate) class_objects: Sums<u64>,
+    /// Instances of `java.lang.Class`.
+    pub(crate) class_instances: ClassInstances,
     /// Id of the name of the Android heap that contains the next objects.
     heap: Option<u64>,
     /// Sub-records other than roots.
@@ -122,6 +125,7 @@ impl HeapTotals {
             places: HeapPlaces::default(),
             sums: Sums::default(),
             class_objects: Sums::default(),
+            class_instances: ClassInstances::default(),
             heap: None,
             records: RecordTotals::default(),
             roots: BTreeMap::new(),
@@ -158,7 +162,11 @@ impl HeapTotals {
                 let sum = self.class_objects.entry(dump.class).or_default();
                 sum.count(record, &self.sizing);
             }
-            HeapRecord::Instance(instance) => self.places.note(instance.object),
+            HeapRecord::Instance(instance) => {
+                self.class_instances
+                    .instance(instance.object, instance.class);
+                self.places.note(instance.object);
+            }
             HeapRecord::PrimitiveArray(array) => self.places.note(array.object),
             HeapRecord::HeapInfo { name, .. } => self.heap = Some(*name),
             HeapRecord::ObjectArray(_) => {}
@@ -197,6 +205,7 @@ impl HeapTotals {
         for (class, sum) in other.class_objects {
             self.class_objects.entry(class).or_default().add(sum);
         }
+        self.class_instances.merge(other.class_instances);
         for (kept, other) in self.records.0.iter_mut().zip(other.records.0) {
             kept.add_all(other);
         }
@@ -215,12 +224,28 @@ impl HeapTotals {
         self.damaged += other.damaged;
     }
 
+    /// Counts class objects that the file has twice once, with the bytes of both. Call it after the
+    /// last segment.
+    pub(crate) fn join_twins(&mut self) {
+        let twins = self.class_instances.twins(&self.classes);
+        let mut left = twins.len() as u64;
+        for ((_, kind), sum) in &mut self.sums {
+            if self.class_instances.class().map(Kind::Class) == Some(*kind) {
+                left -= sum.take_instances(left);
+            }
+        }
+        for twin in twins {
+            self.class_objects.entry(twin).or_default().join_instance();
+        }
+    }
+
     /// Bytes of memory that these totals take.
     pub(crate) fn held_bytes(&self) -> u64 {
         let classes = self.classes.held_bytes();
         classes
             .saturating_add(held_bytes(&self.sums))
             .saturating_add(held_bytes(&self.class_objects))
+            .saturating_add(self.class_instances.held_bytes())
             .saturating_add(self.places.held_bytes())
             .saturating_add(entries(2 * self.threads.len()))
     }

@@ -14,9 +14,7 @@ use crate::names::Names;
 use crate::object_sums::{Kind, Sum};
 use crate::sites::compare_names;
 use crate::sizes::Sizes;
-
-/// Name of the class of all class objects.
-const CLASS: &str = "java/lang/Class";
+use crate::twins::CLASS_OF_CLASSES;
 
 /// One class of a [`Histogram`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,8 +60,8 @@ pub struct Histogram {
 
 impl Histogram {
     /// Reads a whole dump once, with several threads if its file allows it. `java.lang.Class`
-    /// counts the CLASS DUMPs and its instances (mirrors of primitive types). Errors: I/O, or too
-    /// many names or fields.
+    /// counts the CLASS DUMPs and its instances (mirrors of primitive types); what is both counts
+    /// once. Errors: I/O, or too many names or fields.
     pub fn read(dump: &mut DumpReader<'_>) -> Result<Self, ReadError> {
         let Gathered { strings, mut heap } = gather(dump, &mut ())?;
         let id_bytes = dump.header().id_bytes;
@@ -109,8 +107,10 @@ fn rows(heap: &HeapTotals, names: &mut Names<'_>, facts: &JvmFacts) -> Vec<Histo
     if let Some(class_class) = class_class(&heap.classes, names) {
         for (class, sum) in &heap.class_objects {
             let serial = heap.classes.get(*class).and_then(|class| class.serial);
-            let bytes = heap.sizing.class_object_bytes(serial, *sum, facts);
-            add(Kind::Class(class_class), sum, bytes);
+            let kind = Kind::Class(class_class);
+            let tables = (&heap.classes, facts);
+            let bytes = heap.sizing.class_object_bytes(serial, *sum, kind, tables);
+            add(kind, sum, bytes);
         }
     }
     let row = |(kind, (instances, bytes))| HistogramRow {
@@ -130,6 +130,8 @@ fn rows(heap: &HeapTotals, names: &mut Names<'_>, facts: &JvmFacts) -> Vec<Histo
 
 /// Id of `java.lang.Class`, the class of all class objects.
 fn class_class(classes: &ClassTable, names: &Names<'_>) -> Option<u64> {
-    let ids = classes.iter().filter(|class| names.is(class.name, CLASS));
+    let ids = classes
+        .iter()
+        .filter(|class| names.is(class.name, CLASS_OF_CLASSES));
     ids.map(|class| class.id).min()
 }

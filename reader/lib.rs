@@ -52,6 +52,7 @@ mod summary;
 mod tee;
 mod text;
 mod thread_names;
+mod twins;
 
 pub use allocations::Allocations;
 pub use budget::Budget;
@@ -96,3 +97,4 @@ pub use summary::{summarize, Summary, ThreadSummary};
 pub use tee::Tee;
 pub use text::{TextEvent, TextReader};
 pub use thread_names::{thread_names, thread_names_at};
+pub use twins::{ClassInstances, CLASS_OF_CLASSES};

@@ -28,7 +28,7 @@ pub(crate) struct Sizing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sum {
     pub(crate) objects: u64,
-    /// Number of objects that are not arrays.
+    /// Number of objects that are not arrays; or of instances that are class objects, too.
     instances: u64,
     /// Units of the arrays, for each width of references; or units of class objects.
     other_units: [u64; 2],
@@ -132,19 +132,18 @@ impl Sizing {
     }
 
     /// The bytes of the class objects of one class with this serial number. Several exist if the
-    /// file contains several dumps.
+    /// file contains several dumps. `of_classes` is the class of class objects.
     pub(crate) fn class_object_bytes(
         &self,
         serial: Option<u32>,
         sum: Sum,
-        facts: &JvmFacts,
+        of_classes: Kind,
+        (classes, facts): (&ClassTable, &JvmFacts),
     ) -> u64 {
-        let told = self.sizes().told_class_object(serial, facts);
-        let units = match told {
-            Some(each) => sum.objects.saturating_mul(each.into()),
-            None => self.chosen(sum.other_units),
-        };
-        units.saturating_mul(UNIT_BYTES)
+        match self.sizes().told_class_object(serial, facts) {
+            Some(each) => sum.objects.saturating_mul(u64::from(each) * UNIT_BYTES),
+            None => self.bytes(of_classes, sum, classes, facts),
+        }
     }
 }
 
@@ -172,6 +171,19 @@ impl Sum {
         self.objects += other.objects;
         self.instances += other.instances;
         self.add_units(other.other_units);
+    }
+
+    /// Leaves out so many instances, or all if there are fewer. Returns how many.
+    pub(crate) fn take_instances(&mut self, count: u64) -> u64 {
+        let count = count.min(self.instances);
+        self.instances -= count;
+        self.objects -= count;
+        count
+    }
+
+    /// Adds an instance to a class object: together they are one object.
+    pub(crate) fn join_instance(&mut self) {
+        self.instances += 1;
     }
 
     fn add_units(&mut self, units: [u64; 2]) {

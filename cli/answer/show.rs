@@ -295,7 +295,7 @@ impl Page<'_, '_> {
                 held.take(self.most).collect()
             }
             Contents::Values { .. } => Vec::new(),
-            Contents::Class(_) | Contents::Instance { .. } => {
+            Contents::Class(..) | Contents::Instance { .. } => {
                 let fields = heap.fields(contents).into_iter().take(self.fields);
                 let fields = fields.filter(|field| field.kind == BasicType::Object);
                 fields.map(|field| field.value).collect()
@@ -345,7 +345,7 @@ impl Page<'_, '_> {
                     values: self.with_strings().then(values),
                 }
             }
-            Contents::Class(_) | Contents::Instance { .. } => {
+            Contents::Class(..) | Contents::Instance { .. } => {
                 let fields = self.loaded.heap.fields(contents);
                 let shown = fields.iter().take(self.fields);
                 ContentsRow::Fields {
