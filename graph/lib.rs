@@ -63,6 +63,7 @@ mod text;
 mod totals;
 mod tree_shape;
 mod twins;
+mod unchained;
 mod unpacking;
 mod unreachable;
 mod visitor;
@@ -93,6 +94,7 @@ pub use step_links::{Link, Links};
 pub use string_rows::StringRow;
 pub use suspect::{Alike, Group, NativeSuspect, Suspect, Who};
 pub use totals::Total;
+pub use unchained::Unchained;
 pub use unreachable::Unreachable;
 pub use waste::{
     BoxedWaste, CollectionWaste, Copies, Duplicates, Filling, Unseen, Waste, SPARSE_PLACES,

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use graph::{Heap, Retained};
+use graph::{Heap, Retained, Unchained};
 use serde_json::{json, Value};
 
 use super::space::Space;
@@ -105,7 +105,8 @@ pub(crate) struct Tree {
 /// A tree under construction, largest nodes first.
 struct Growing<'a, 'p> {
     heap: &'a Heap<'p>,
-    retained: &'a Retained,
+    tree: Unchained<'a, 'p>,
+    total_bytes: u64,
     space: &'a mut Space,
     limits: Limits,
     least_bytes: u64,
@@ -128,7 +129,8 @@ impl Tree {
         space.open(limits.bytes);
         let mut growing = Growing {
             heap,
-            retained,
+            tree: Unchained::new(heap, retained),
+            total_bytes,
             limits,
             least_bytes: (total_bytes / limits.share.max(1)).max(1),
             nodes: vec![Node {
@@ -180,13 +182,13 @@ impl Tree {
 impl Growing<'_, '_> {
     fn add_groups(&mut self) {
         let mut groups: HashMap<(u32, Held), (u64, Vec<u32>)> = HashMap::new();
-        let alone_bytes = (self.retained.total_bytes() / ALONE_SHARE).max(self.least_bytes);
-        for object in self.retained.top() {
+        let alone_bytes = (self.total_bytes / ALONE_SHARE).max(self.least_bytes);
+        for object in self.tree.top() {
             let held = match self.heap.root_kind(object) {
                 Some(_) => Held::AsRoot,
                 None => Held::ByTwoOrMore,
             };
-            let bytes = self.retained.bytes(object);
+            let bytes = self.tree.bytes(object);
             if bytes >= alone_bytes && self.takes(bytes) {
                 self.add_object(0, held, object);
                 continue;
@@ -212,13 +214,10 @@ impl Growing<'_, '_> {
     /// Adds the children of a node: large objects one by one, small ones by class.
     fn divide(&mut self, node: usize) {
         let (held, objects) = match self.below.remove(&node) {
-            Some(Below::Dominated(object)) => (Held::ByAbove, self.retained.dominated(object)),
+            Some(Below::Dominated(object)) => (Held::ByAbove, self.tree.below(object)),
             Some(Below::Members(held, objects)) => (held, objects),
             Some(Below::Together(objects)) => {
-                let retained = self.retained;
-                let all = objects
-                    .iter()
-                    .flat_map(|object| retained.each_dominated(*object));
+                let all = objects.iter().flat_map(|object| self.tree.below(*object));
                 (Held::ByAbove, all.collect())
             }
             None => return,
@@ -226,7 +225,7 @@ impl Growing<'_, '_> {
         let least = self.single_bytes(self.nodes.get(node).map_or(0, |node| node.bytes));
         let mut small: HashMap<u32, (u64, Vec<u32>)> = HashMap::new();
         for object in objects {
-            let bytes = self.retained.bytes(object);
+            let bytes = self.tree.bytes(object);
             if bytes >= least && self.takes(bytes) {
                 self.add_object(node, held, object);
             } else {
@@ -249,7 +248,7 @@ impl Growing<'_, '_> {
         self.add_others(node, rest_bytes, rest_objects);
     }
 
-    /// Adds objects of one class. The first one is the largest, or they are all small.
+    /// Adds objects of one class.
     fn add_class(
         &mut self,
         parent: usize,
@@ -260,10 +259,10 @@ impl Growing<'_, '_> {
         if let [object] = *objects.as_slice() {
             return self.add_object(parent, held, object);
         }
-        let largest = objects
-            .first()
-            .map_or(0, |object| self.retained.bytes(*object));
-        let is_group = largest >= self.single_bytes(bytes);
+        let single = self.single_bytes(bytes);
+        let is_group = objects
+            .iter()
+            .any(|object| self.tree.bytes(*object) >= single);
         let own = objects
             .iter()
             .map(|object| self.heap.shallow_bytes(*object));
@@ -311,7 +310,7 @@ impl Growing<'_, '_> {
             kind,
             held,
             name: self.space.name(&self.heap.class_name(class)),
-            bytes: self.retained.bytes(object),
+            bytes: self.tree.bytes(object),
             own: self.heap.shallow_bytes(object),
             objects: 1,
             id: self.heap.id(object),
