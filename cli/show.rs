@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 
 use serde_json::{json, Value};
 
-use crate::answer::show::{ShowAnswer, Shown};
+use crate::answer::{show::ShowAnswer, values::Shown};
 use crate::heap_file::{failure, only_a_file, with_loaded, GraphArguments, Loaded};
 use crate::json;
 use crate::number::{grouped, limit};

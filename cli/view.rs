@@ -17,7 +17,7 @@ use std::time::Duration;
 use serde_json::json;
 use tempfile::NamedTempFile;
 
-use crate::answer::show::Shown;
+use crate::answer::values::Shown;
 use crate::ended::Ended;
 use crate::heap_file::{GraphArguments, Loaded};
 use crate::leftover::Leftover;

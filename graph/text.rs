@@ -25,6 +25,30 @@ impl Heap<'_> {
         Ok(texts)
     }
 
+    /// The first `most` strings whose text contains this one, in any case of letters; only the
+    /// beginning of long texts is read.
+    ///
+    /// Errors: the file cannot be read.
+    pub fn strings_with(
+        &self,
+        text: &str,
+        most: usize,
+    ) -> Result<BTreeMap<u32, String>, GraphError> {
+        let wanted = text.to_lowercase();
+        let is_string = |class: u32| self.class_name(class) == "java.lang.String";
+        let strings: Vec<u32> = self.objects_of(is_string).collect();
+        let mut found = BTreeMap::new();
+        for some in strings.chunks(STRINGS_AT_ONCE) {
+            let texts = self.strings(some, SEARCHED_BYTES)?.into_iter();
+            let texts = texts.filter(|(_, text)| text.to_lowercase().contains(&wanted));
+            found.extend(texts.take(most - found.len()));
+            if found.len() >= most {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
     fn all_strings(
         &self,
         objects: &[u32],
@@ -110,6 +134,12 @@ impl Heap<'_> {
 
 /// Most bytes of a thread's name that are read.
 const NAME_BYTES: usize = 1024;
+
+/// Most bytes of a string that are searched.
+const SEARCHED_BYTES: usize = 1024;
+
+/// Strings that are in memory at a time while they are searched.
+const STRINGS_AT_ONCE: usize = 1 << 16;
 
 /// Most bytes before a string's characters that are read of an array that strings share.
 const SHARED_BYTES: usize = 64 << 10;

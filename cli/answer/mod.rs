@@ -7,9 +7,12 @@
 pub(crate) mod diff;
 mod given_up;
 pub(crate) mod histo;
+pub(crate) mod labels;
 pub(crate) mod leaks;
+pub(crate) mod listed;
 mod loaders;
 pub(crate) mod memory;
+pub(crate) mod merged_paths;
 pub(crate) mod object;
 pub(crate) mod owner;
 pub(crate) mod path;
@@ -21,4 +24,5 @@ pub(crate) mod sizes_by;
 pub(crate) mod threads;
 pub(crate) mod top;
 mod unreachable;
+pub(crate) mod values;
 pub(crate) mod waste;

@@ -1,34 +1,22 @@
 //! What an object is, what it holds, and what refers to it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashMap;
 use std::io::{self, Write};
 
-use format::{BasicType, ClassName};
-use graph::{Contents, Dominator, FieldValue, GraphError};
+use format::BasicType;
+use graph::{Contents, Dominator, Entries, Entry, FieldValue, GraphError};
 use serde::Serialize;
 
+use super::labels::{Labels, STRING_BYTES};
+use super::listed::{links_from, links_to, ListedRow};
 use super::object::ObjectRow;
+use super::values::{type_name, value, values, Shown};
 use crate::heap_file::Loaded;
 use crate::number::{counted, grouped};
 use crate::plain::{plain, shown};
 
 /// Most bytes read of an array's elements.
-const ARRAY_BYTES: usize = 64 << 10;
-
-/// Most bytes read of a string.
-const STRING_BYTES: usize = 200;
-
-/// The facts about an object beside its references that may be shown.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Shown {
-    /// Nothing: a running JVM has sent no values.
-    References,
-    /// Numbers in fields.
-    Values {
-        /// Also strings and the values of arrays.
-        strings: bool,
-    },
-}
+const ARRAY_BYTES: usize = 16 << 20;
 
 /// An object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -39,6 +27,9 @@ pub(crate) struct ShowAnswer {
     /// The objects of which it is the dominator.
     dominates: Listed,
     dominator: Option<ObjectRow>,
+    /// What the program has put into it, if it is a collection of the JDK.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entries: Option<EntriesRow>,
     /// Whether a root leads to it.
     reachable: bool,
     /// The objects that refer to it.
@@ -53,7 +44,22 @@ pub(crate) struct ShowAnswer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Listed {
     left_out: usize,
-    objects: Vec<ObjectRow>,
+    objects: Vec<ListedRow>,
+}
+
+/// The first entries of a collection.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct EntriesRow {
+    entries: Vec<EntryRow>,
+    left_out: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct EntryRow {
+    /// `None` is null; absent if the collection has no keys.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<Option<Referred>>,
+    value: Option<Referred>,
 }
 
 /// What an object holds.
@@ -64,7 +70,8 @@ enum ContentsRow {
         /// Those that are not null.
         elements: Vec<ElementRow>,
         length: u32,
-        nulls: u64,
+        /// `None` if the array is too long to be read to its end.
+        nulls: Option<u64>,
     },
     Values {
         length: u32,
@@ -130,32 +137,41 @@ impl ShowAnswer {
         let refers = |from: &u32| heap.targets(*from).contains(&object);
         let referrers: Vec<u32> = (0..heap.objects()).filter(refers).collect();
         let dominated = retained.dominated(object);
+        let entries = match most {
+            0 => None,
+            most => heap.entries(object, most)?,
+        };
         let mut page = Page {
             loaded,
             most,
             fields,
             shown,
-            labels: BTreeMap::new(),
+            labels: Labels::default(),
         };
-        let listed = referrers.iter().take(most);
-        let listed = listed.chain(dominated.iter().take(most)).copied();
+        let referrers_shown = referrers.get(..most).unwrap_or(&referrers);
+        let dominated_shown = dominated.get(..most).unwrap_or(&dominated);
+        let listed = referrers_shown.iter().chain(dominated_shown).copied();
         let held = contents.iter().flat_map(|contents| page.held(contents));
+        let held = held.chain(entries.iter().flat_map(|entries| page.in_entries(entries)));
         let named: Vec<u32> = [object].into_iter().chain(listed).chain(held).collect();
-        page.find_labels(&named)?;
-        let text = match page.with_strings() {
+        page.labels = Labels::of(heap, &named, shown)?;
+        let to_it = links_to(heap, referrers_shown, object)?;
+        let from_it = links_from(heap, object, dominated_shown)?;
+        let text = match shown.has_strings() {
             true => heap.strings(&[object], STRING_BYTES)?.remove(&object),
             false => None,
         };
         Ok(Self {
             object: page.object(object),
             contents: contents.map(|contents| page.contents(&contents)),
-            dominates: page.list(&dominated),
+            dominates: page.list(&dominated, &from_it),
             dominator: match retained.dominator(object) {
                 Dominator::Object(above) => Some(page.object(above)),
                 Dominator::Unreachable | Dominator::Roots => None,
             },
+            entries: entries.map(|entries| page.entries(&entries)),
             reachable: retained.is_reachable(object),
-            referrers: page.list(&referrers),
+            referrers: page.list(&referrers, &to_it),
             root: heap.root_kind(object).map(|kind| kind.name()),
             text,
         })
@@ -180,21 +196,55 @@ impl ShowAnswer {
         if let Some(contents) = &self.contents {
             contents.print(to)?;
         }
+        if let Some(entries) = &self.entries {
+            entries.print(to)?;
+        }
         if let Some(text) = &self.text {
             writeln!(to, "  text \"{}\"", plain(text))?;
         }
-        self.referrers.print("referrers", to)?;
-        self.dominates.print("dominates", to)
+        let object = |row: &ListedRow| name(&row.object);
+        let by = |row: &ListedRow| row.link.as_deref().map(plain);
+        self.referrers.print("referrers", to, |row| {
+            let link = by(row).map(|link| format!(" {}", link.trim_start()));
+            format!("{}{}", object(row), link.unwrap_or_default())
+        })?;
+        self.dominates.print("dominates", to, |row| {
+            let link = by(row).map(|link| format!("{}  ", link.trim_start()));
+            format!("{}{}", link.unwrap_or_default(), object(row))
+        })
     }
 }
 
 impl Listed {
-    fn print(&self, title: &str, to: &mut dyn Write) -> io::Result<()> {
+    fn print(
+        &self,
+        title: &str,
+        to: &mut dyn Write,
+        words: impl Fn(&ListedRow) -> String,
+    ) -> io::Result<()> {
         let all = self.objects.len().saturating_add(self.left_out);
         writeln!(to, "  {title}: {}", counted(all as u64, "object"))?;
-        for object in &self.objects {
-            let bytes = grouped(object.retained);
-            writeln!(to, "    {}  retains {bytes}", name(object))?;
+        for row in &self.objects {
+            let bytes = grouped(row.object.retained);
+            writeln!(to, "    {}  retains {bytes}", words(row))?;
+        }
+        Ok(())
+    }
+}
+
+impl EntriesRow {
+    fn print(&self, to: &mut dyn Write) -> io::Result<()> {
+        let all = self.left_out.saturating_add(self.entries.len() as u64);
+        match all {
+            1 => writeln!(to, "  1 entry:")?,
+            all => writeln!(to, "  {} entries:", grouped(all))?,
+        }
+        for EntryRow { key, value } in &self.entries {
+            let key = key
+                .as_ref()
+                .map(|key| format!("{} => ", referred(key.as_ref())));
+            let key = key.unwrap_or_default();
+            writeln!(to, "    {key}{}", referred(value.as_ref()))?;
         }
         Ok(())
     }
@@ -210,8 +260,8 @@ impl ContentsRow {
             } => {
                 let all = counted((*length).into(), "element");
                 match nulls {
-                    0 => writeln!(to, "  {all}:")?,
-                    nulls => writeln!(to, "  {all}, {} of them null:", grouped(*nulls))?,
+                    None | Some(0) => writeln!(to, "  {all}:")?,
+                    Some(nulls) => writeln!(to, "  {all}, {} of them null:", grouped(*nulls))?,
                 }
                 for row in elements {
                     writeln!(to, "    [{}] {}", row.index, referred(Some(&row.object)))?;
@@ -259,33 +309,10 @@ struct Page<'l, 'n> {
     most: usize,
     fields: usize,
     shown: Shown,
-    /// Names of threads and texts of strings, by object.
-    labels: BTreeMap<u32, String>,
+    labels: Labels,
 }
 
 impl Page<'_, '_> {
-    fn with_strings(&self) -> bool {
-        matches!(self.shown, Shown::Values { strings: true })
-    }
-
-    /// Finds the names of those that are threads, and the texts of those that are strings.
-    fn find_labels(&mut self, objects: &[u32]) -> Result<(), GraphError> {
-        let heap = &self.loaded.heap;
-        let threads: HashSet<u32> = heap.threads().map(|(_, thread)| thread).collect();
-        let is_thread = |object: &u32| threads.contains(object);
-        let threads: Vec<u32> = objects.iter().copied().filter(is_thread).collect();
-        if !threads.is_empty() {
-            self.labels = heap.thread_names(&threads)?;
-        }
-        let is_string = |object: &u32| heap.class_name(heap.class(*object)) == "java.lang.String";
-        let strings = objects.iter().copied().filter(is_string);
-        let strings: Vec<u32> = strings.filter(|_| self.with_strings()).collect();
-        if !strings.is_empty() {
-            self.labels.extend(heap.strings(&strings, STRING_BYTES)?);
-        }
-        Ok(())
-    }
-
     /// The objects that are shown of the contents.
     fn held(&self, contents: &Contents) -> Vec<u32> {
         let heap = &self.loaded.heap;
@@ -306,16 +333,38 @@ impl Page<'_, '_> {
 
     fn object(&self, object: u32) -> ObjectRow {
         ObjectRow {
-            label: self.labels.get(&object).cloned(),
+            label: self.labels.get(object),
             ..ObjectRow::of(&self.loaded.heap, &self.loaded.retained, object)
         }
     }
 
-    fn list(&self, objects: &[u32]) -> Listed {
+    fn list(&self, objects: &[u32], links: &HashMap<u32, String>) -> Listed {
         let shown = objects.iter().take(self.most);
+        let row = |object: &u32| ListedRow {
+            object: self.object(*object),
+            link: links.get(object).cloned(),
+        };
         Listed {
             left_out: objects.len().saturating_sub(self.most),
-            objects: shown.map(|object| self.object(*object)).collect(),
+            objects: shown.map(row).collect(),
+        }
+    }
+
+    /// The objects that are shown of the entries.
+    fn in_entries(&self, entries: &Entries) -> Vec<u32> {
+        let ids = entries.first.iter();
+        let ids = ids.flat_map(|entry| entry.key.into_iter().chain([entry.value]));
+        ids.filter_map(|id| self.loaded.heap.object(id)).collect()
+    }
+
+    fn entries(&self, entries: &Entries) -> EntriesRow {
+        let row = |entry: &Entry| EntryRow {
+            key: entry.key.map(|key| self.referred(key)),
+            value: self.referred(entry.value),
+        };
+        EntriesRow {
+            left_out: entries.all.saturating_sub(entries.first.len() as u64),
+            entries: entries.first.iter().map(row).collect(),
         }
     }
 
@@ -330,7 +379,8 @@ impl Page<'_, '_> {
                 ContentsRow::References {
                     elements: held.take(self.most).collect(),
                     length: *length,
-                    nulls: ids.iter().filter(|id| **id == 0).count() as u64,
+                    nulls: (ids.len() == *length as usize)
+                        .then(|| ids.iter().filter(|id| **id == 0).count() as u64),
                 }
             }
             Contents::Values {
@@ -342,7 +392,7 @@ impl Page<'_, '_> {
                 ContentsRow::Values {
                     length: *length,
                     kind: type_name(*kind),
-                    values: self.with_strings().then(values),
+                    values: self.shown.has_strings().then(values),
                 }
             }
             Contents::Class(..) | Contents::Instance { .. } => {
@@ -375,60 +425,6 @@ impl Page<'_, '_> {
             None => Some(Referred::Missing {
                 id: format!("{id:#x}"),
             }),
-        }
-    }
-}
-
-/// `int`; `object` for a reference.
-pub(crate) fn type_name(kind: BasicType) -> String {
-    match kind {
-        BasicType::Object => "object".to_owned(),
-        kind => {
-            let array = ClassName::array_of(kind).to_java();
-            array.trim_end_matches("[]").to_owned()
-        }
-    }
-}
-
-/// The values of an array as Java prints them.
-fn values(kind: BasicType, bytes: &[u8]) -> impl Iterator<Item = String> + '_ {
-    let number = |number: u64, byte: &u8| (number << 8) | u64::from(*byte);
-    let all = bytes.chunks_exact(kind.size_bytes(8) as usize);
-    all.map(move |bytes| value(kind, bytes.iter().fold(0, number)))
-}
-
-/// A primitive value as Java prints it; characters as numbers.
-fn value(kind: BasicType, bits: u64) -> String {
-    let [.., e, f, g, h] = bits.to_be_bytes();
-    match kind {
-        BasicType::Boolean => (bits != 0).to_string(),
-        BasicType::Byte => i8::from_be_bytes([h]).to_string(),
-        BasicType::Short => i16::from_be_bytes([g, h]).to_string(),
-        BasicType::Char => format!("'\\u{bits:04x}'"),
-        BasicType::Int => i32::from_be_bytes([e, f, g, h]).to_string(),
-        BasicType::Float => f32::from_be_bytes([e, f, g, h]).to_string(),
-        BasicType::Long => i64::from_be_bytes(bits.to_be_bytes()).to_string(),
-        BasicType::Double => f64::from_bits(bits).to_string(),
-        BasicType::Object => format!("{bits:#x}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_are_javas() {
-        for (kind, bits, text) in [
-            (BasicType::Int, 0xFFFF_FFFE, "-2"),
-            (BasicType::Byte, 0x80, "-128"),
-            (BasicType::Char, 0x41, "'\\u0041'"),
-            (BasicType::Double, 1.5_f64.to_bits(), "1.5"),
-            (BasicType::Float, u64::from(0.25_f32.to_bits()), "0.25"),
-            (BasicType::Boolean, 1, "true"),
-            (BasicType::Long, u64::MAX, "-1"),
-        ] {
-            assert_eq!(value(kind, bits), text);
         }
     }
 }

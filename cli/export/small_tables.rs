@@ -9,7 +9,7 @@ use reader::{Amount, StackFrame, Stacks};
 use super::table_file::{Columns, TableFile};
 use super::{Export, Fault};
 use crate::answer::path::root_name;
-use crate::answer::show::type_name;
+use crate::answer::values::type_name;
 
 /// A site: what the profiler counted, and what its objects retain.
 #[derive(Clone, Copy, Debug, Default)]

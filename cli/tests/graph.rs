@@ -386,8 +386,8 @@ fn an_object_is_shown() {
         &["0x3000"],
     );
     let expected = "java.lang.Object[] 0x3000\n  shallow   416\n  retained  2,016\n  dominator class app.Cache 0x2000\n  \
-                    100 elements:\n    [0] app.Entry 0x100000\n  referrers: 1 object\n    class app.Cache 0x2000  \
-                    retains 2,024\n  dominates: 100 objects\n    app.Entry 0x100000  retains 16\n";
+                    100 elements:\n    [0] app.Entry 0x100000\n  referrers: 1 object\n    class app.Cache 0x2000 .ALL (static)  \
+                    retains 2,024\n  dominates: 100 objects\n    [0]  app.Entry 0x100000  retains 16\n";
     assert_eq!(text(&output), expected);
     let output = hprof(&["show"], &file(&dir, &cache().bytes()), &["0x2000"]);
     assert!(text(&output).contains("  1 field:\n    ALL = java.lang.Object[] 0x3000\n"));

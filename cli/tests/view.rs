@@ -237,10 +237,27 @@ fn questions_have_the_answers_of_the_commands() {
     let path = view.json(&format!("path?of={id}"));
     assert_eq!(path["paths"][0]["id"], id);
     assert!(view.json(&format!("tree?id={id}"))["objects"].is_array());
+    let merged = view.json("paths?class=java.lang.Object[]");
+    let last = merged["places"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["class"], "java.lang.Object[]");
     let class = object["class"].as_str().unwrap();
     let found = view.json(&format!("search?text={id}"));
     assert_eq!(found["object"]["class"], class);
     assert_eq!(view.end(), Some(0));
+}
+
+#[test]
+fn strings_are_searched_only_where_they_are_shown() {
+    let view = View::start(&[]);
+    let (status, body) = view.get("strings?text=a");
+    assert_eq!(status, "HTTP/1.1 404 Not Found");
+    assert!(body.contains("hprof view --strings"), "{body}");
+    let open = View::start(&["--strings"]);
+    let found = open.json("strings?text=MAI");
+    assert_eq!(found["strings"][0]["label"], "main");
+    let found = open.json("strings?text=no+such+text");
+    assert_eq!(found["strings"], Value::Array(Vec::new()));
+    assert_eq!([view.end(), open.end()], [Some(0), Some(0)]);
 }
 
 #[test]

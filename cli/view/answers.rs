@@ -1,14 +1,19 @@
 //! The page's requests: objects, paths, the dominator tree and names of classes, as JSON.
 
 use std::cell::OnceCell;
+use std::collections::HashMap;
 
+use serde::Serialize;
 use serde_json::{json, Value};
 
 use super::http::Request;
+use crate::answer::labels::Labels;
+use crate::answer::listed::{links_from, ListedRow};
+use crate::answer::merged_paths::MergedPaths;
 use crate::answer::object::ObjectRow;
-use crate::answer::show::Shown;
 use crate::answer::top::class_rows;
-use crate::heap_file::Loaded;
+use crate::answer::values::Shown;
+use crate::heap_file::{failure, Loaded};
 use crate::outcome::Failure;
 use crate::path;
 use crate::show;
@@ -21,6 +26,21 @@ const ROWS_MAX: usize = 2000;
 
 /// Most classes that a search lists.
 const CLASSES_MAX: usize = 100;
+
+/// Most strings that a search lists.
+const STRINGS_MAX: usize = 100;
+
+/// Most objects of a class whose paths are merged.
+const PATHS_MAX: usize = 1000;
+
+/// A row of the tree.
+#[derive(Serialize)]
+struct TreeRow {
+    #[serde(flatten)]
+    row: ListedRow,
+    /// The number of objects below it.
+    dominates: usize,
+}
 
 /// A heap and the parts of it that may be shown.
 #[derive(Debug)]
@@ -53,6 +73,8 @@ impl<'l, 'n> Answers<'l, 'n> {
             "tree" => self.tree(request),
             "objects" => self.objects(request),
             "search" => Ok(self.search(of("text"))),
+            "strings" => self.strings(of("text")),
+            "paths" => self.paths(of("class")),
             _ => return None,
         })
     }
@@ -62,37 +84,77 @@ impl<'l, 'n> Answers<'l, 'n> {
         let (heap, retained) = (&self.loaded.heap, &self.loaded.retained);
         let Some(id) = request.get("id") else {
             let top = self.top.get_or_init(|| retained.top());
-            return Ok(self.list(top, request));
+            return self.list(top, None, request);
         };
         let object = path::object_with_id(heap, id, &self.loaded.file)?;
-        Ok(self.list(&retained.dominated(object), request))
+        self.list(&retained.dominated(object), Some(object), request)
     }
 
     /// The objects of a class, largest retained size first.
     fn objects(&self, request: &Request) -> Result<Value, Failure> {
         let class = request.get("class").unwrap_or_default();
         let objects = path::objects_of(self.loaded, class)?;
-        Ok(self.list(&objects, request))
+        self.list(&objects, None, request)
     }
 
-    /// A part of a list: objects, each with the number of those that it dominates.
-    fn list(&self, objects: &[u32], request: &Request) -> Value {
+    /// The paths to the largest objects of a class, as one tree.
+    fn paths(&self, class: &str) -> Result<Value, Failure> {
+        let objects = path::objects_of(self.loaded, class)?;
+        let some = objects.get(..PATHS_MAX).unwrap_or(&objects);
+        let paths = MergedPaths::of(&self.loaded.heap, some);
+        Ok(json!(
+            paths.map_err(|fault| failure(&self.loaded.file, &fault))?
+        ))
+    }
+
+    /// The strings whose text contains this one.
+    fn strings(&self, text: &str) -> Result<Value, Failure> {
+        if !self.shown.has_strings() {
+            let why = "strings are hidden: hprof view --strings shows them";
+            return Err(self.loaded.file.refuse(why));
+        }
         let (heap, retained) = (&self.loaded.heap, &self.loaded.retained);
+        let found = heap.strings_with(text, STRINGS_MAX + 1);
+        let found = found.map_err(|fault| failure(&self.loaded.file, &fault))?;
+        let has_more = found.len() > STRINGS_MAX;
+        let rows = found.into_iter().take(STRINGS_MAX);
+        let rows = rows.map(|(object, text)| ObjectRow {
+            label: Some(text),
+            ..ObjectRow::of(heap, retained, object)
+        });
+        Ok(json!({ "has_more": has_more, "strings": rows.collect::<Vec<_>>() }))
+    }
+
+    /// A part of a list: objects, each with the number of those that it dominates, and how the
+    /// object `above` refers to it.
+    fn list(
+        &self,
+        objects: &[u32],
+        above: Option<u32>,
+        request: &Request,
+    ) -> Result<Value, Failure> {
+        let (heap, retained) = (&self.loaded.heap, &self.loaded.retained);
+        let failed = |fault| failure(&self.loaded.file, &fault);
         let from = request.get("from").and_then(|from| from.parse().ok());
         let rest = objects.get(from.unwrap_or(0)..).unwrap_or_default();
-        let shown = rest.iter().take(rows(request));
-        let shown = shown.map(|object| {
-            let mut row = json!(ObjectRow::of(heap, retained, *object));
-            if let Some(row) = row.as_object_mut() {
-                let below = retained.each_dominated(*object).count();
-                row.insert("dominates".to_owned(), below.into());
-            }
-            row
+        let shown = rest.get(..rows(request)).unwrap_or(rest);
+        let labels = Labels::of(heap, shown, self.shown).map_err(failed)?;
+        let links = above.map_or_else(|| Ok(HashMap::new()), |it| links_from(heap, it, shown));
+        let mut links = links.map_err(failed)?;
+        let rows = shown.iter().map(|object| TreeRow {
+            row: ListedRow {
+                link: links.remove(object),
+                object: ObjectRow {
+                    label: labels.get(*object),
+                    ..ObjectRow::of(heap, retained, *object)
+                },
+            },
+            dominates: retained.each_dominated(*object).count(),
         });
-        json!({
-            "left_out": rest.len().saturating_sub(rows(request)),
-            "objects": shown.collect::<Vec<_>>(),
-        })
+        Ok(json!({
+            "left_out": rest.len().saturating_sub(shown.len()),
+            "objects": rows.collect::<Vec<_>>(),
+        }))
     }
 
     /// The classes whose names contain a text, and the object that has it for its id.

@@ -18,7 +18,9 @@ const hexOf = (id) => id.replace(/^0x/, "");
 /** Class and id of an object, or null. */
 const objectMark = (object) => object === null ? ["null"]
   : object.class === undefined ? [object.id + " (not in the dump)"]
-  : [object.class.replace(/^class /, "class ") + " ", idMark(hexOf(object.id)), object.label === undefined ? "" : " \u201c" + object.label + "\u201d"];
+  : [object.class + " ", idMark(hexOf(object.id)), object.label === undefined ? "" : " \u201c" + object.label + "\u201d"];
+/** The reference that joins an object of a list to another. */
+const linkMark = (object) => object.link === undefined ? null : element("span", "link", object.link.trim() + "  ");
 /** The kind of a root in words. */
 const rootName = (kind) => ({ "ROOT STICKY CLASS": "system class", "ROOT THREAD OBJECT": "thread", "ROOT MONITOR USED": "monitor in use", "ROOT UNKNOWN": "kind unknown" })[kind]
   ?? kind.replace(/^ROOT /, "").toLowerCase().replace(/^jni/, "JNI");
@@ -37,7 +39,9 @@ section.id = "objects";
 const search = element("input");
 search.type = "search";
 search.placeholder = "Class name or id, such as Session or 0x7f1c3a80";
-search.setAttribute("aria-label", "Search for classes by name, or for an object by id");
+search.setAttribute("aria-label", "Search for classes by name, for an object by id" + (data.view.strings ? ", or for strings by their text" : ""));
+const inStrings = button("Search in strings", () => doSearch(true));
+inStrings.hidden = !data.view.strings;
 const found = element("div");
 found.setAttribute("aria-live", "polite");
 const tree = element("div", "side");
@@ -46,7 +50,7 @@ inspector.tabIndex = -1;
 section.append(element("h2", "", "Objects"),
   element("p", "note", "Search, open the tree of what keeps what alive, or click an id anywhere on this page. The address of the page names the object, so that the back button works."
     + (data.view.values ? (data.view.strings ? "" : " Strings and values of arrays are hidden: hprof view --strings shows them.") : " A running JVM sends no values: hprof dump writes a file that has them.")),
-  element("div", "tools", search), found, element("div", "sides", tree, inspector));
+  element("div", "tools", search, inStrings), found, element("div", "sides", tree, inspector));
 document.querySelector("main").insertBefore(section, document.getElementById("map"));
 const nav = document.querySelector("nav");
 nav.insertBefore(button("Objects", () => section.scrollIntoView()), nav.children[1]);
@@ -54,11 +58,20 @@ nav.insertBefore(button("Objects", () => section.scrollIntoView()), nav.children
 // --- Search
 
 let asked = 0;
-const doSearch = async () => {
+const stringsFound = ({ strings, has_more: more }) => [
+  ...(strings.length > 0 ? [element("ul", "tree scroll", ...strings.map((object) => element("li", "", ...objectMark(object))))] : []),
+  element("p", "note", strings.length === 0 ? "No string has this text." : more ? "The first " + grouped(strings.length) + " that have this text; there are more." : counted(strings.length, "string") + " with this text."),
+];
+const doSearch = async (wantsStrings = false) => {
   const text = search.value.trim();
   const mine = ++asked;
   if (text === "") { found.replaceChildren(); return; }
   await tried(found, async () => {
+    if (wantsStrings) {
+      const told = await ask("strings", { text });
+      if (mine === asked) found.replaceChildren(...stringsFound(told));
+      return;
+    }
     const told = await ask("search", { text });
     if (mine !== asked) return;
     const rows = told.classes.map((row) => element("tr", "", element("td", "", classMark(row.class)),
@@ -73,7 +86,7 @@ const doSearch = async () => {
   });
 };
 let waiting = 0;
-search.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(doSearch, 150); });
+search.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(() => doSearch(), 150); });
 search.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && /^0x[0-9a-f]+$/i.test(search.value.trim())) location.hash = search.value.trim().toLowerCase();
 });
@@ -97,8 +110,9 @@ const branch = (object) => {
   const item = element("li", "");
   const amount = element("span", "amount", inUnits(object.retained) + "  ");
   amount.title = share(object.retained);
+  const inside = [amount, linkMark(object), ...objectMark(object)].filter((part) => part !== null);
   if (object.dominates === 0) {
-    item.append(element("span", "leaf"), amount, ...objectMark(object));
+    item.append(element("span", "leaf"), ...inside);
     return item;
   }
   let below = null;
@@ -115,12 +129,28 @@ const branch = (object) => {
   turn.className = "turn";
   turn.setAttribute("aria-expanded", "false");
   turn.setAttribute("aria-label", "What it keeps alive: " + counted(object.dominates, "object"));
-  item.append(turn, amount, ...objectMark(object));
+  item.append(turn, ...inside);
   return item;
+};
+/** The paths to the objects of a class as one tree, asked for when it is opened. */
+const mergedPaths = (kind) => {
+  const inside = element("div");
+  const fold = element("details", "", element("summary", "", "How roots reach them"), inside);
+  fold.addEventListener("toggle", () => tried(inside, async () => {
+    const { paths, places, left_out: left } = await ask("paths", { class: kind });
+    const rows = places.map((place) => {
+      const item = element("li", "", element("span", "amount", share(place.paths, paths) + "  "), element("span", "link", place.link.trim() + "  "), ...objectMark(place));
+      item.style.paddingLeft = Math.min(place.depth, 30) * 0.8 + "em";
+      return item;
+    });
+    inside.replaceChildren(element("p", "note", paths === 0 ? "No root leads to them." : "The shortest paths to " + grouped(paths) + " of them, those that retain most; one id of each place."),
+      element("ul", "tree scroll", ...rows), left > 0 ? element("p", "note", counted(left, "place") + " with fewer paths left out.") : "");
+  }), { once: true });
+  return fold;
 };
 const showTree = (title, note, question, parameters) => {
   const list = element("ul", "tree");
-  tree.replaceChildren(element("h3", "", title), element("p", "note", note), list);
+  tree.replaceChildren(element("h3", "", title), element("p", "note", note), ...(question === "objects" ? [mergedPaths(parameters.class)] : []), list);
   if (question === "objects") tree.append(element("p", "", button("Back to the whole heap", () => { location.hash = ""; })));
   return tried(tree, () => grow(list, question, parameters, 0));
 };
@@ -130,7 +160,7 @@ const showTop = () => showTree("What keeps what alive", "Each object with the by
 
 const listOf = (title, { objects, left_out: left }, more) => {
   if (objects.length === 0) return [];
-  const items = objects.map((object) => element("li", "", element("span", "amount", inUnits(object.retained) + "  "), ...objectMark(object)));
+  const items = objects.map((object) => element("li", "", element("span", "amount", inUnits(object.retained) + "  "), linkMark(object), ...objectMark(object)));
   return [element("h3", "", title + " (" + grouped(objects.length + left) + ")"), element("ul", "tree scroll", ...items),
     left > 0 ? button("Show more of them", more) : null].filter(Boolean);
 };
@@ -149,9 +179,17 @@ const contentsOf = (contents, more) => {
   if (contents.elements) {
     const items = contents.elements.map((object) => element("li", "", element("span", "note", "[" + object.index + "] "), ...objectMark(object)));
     if (contents.nulls > 0) title.append(", " + grouped(contents.nulls) + " of them null");
-    return [title, element("ul", "tree scroll", ...items), contents.length > items.length + contents.nulls ? button("Show more of them", more) : null].filter(Boolean);
+    return [title, element("ul", "tree scroll", ...items), contents.length > items.length + (contents.nulls ?? 0) ? button("Show more of them", more) : null].filter(Boolean);
   }
   return [title, element("p", "", contents.values === null ? "Values of " + contents.type + " are hidden." : contents.values.join("  "))];
+};
+/** The entries of a collection: keys with their values, or elements. */
+const entriesOf = (entries, more) => {
+  if (!entries) return [];
+  const { entries: rows, left_out: left } = entries;
+  const all = grouped(rows.length + left) + (rows.length + left === 1 ? " entry" : " entries");
+  const items = rows.map(({ key, value }) => element("li", "", ...(key === undefined ? [] : [...objectMark(key), " \u2192 "]), ...objectMark(value)));
+  return [element("h3", "", all), element("ul", "tree scroll", ...items), left > 0 ? button("Show more of them", more) : null].filter(Boolean);
 };
 const pathOf = ({ paths: [{ path }] }) => {
   if (!path) return [element("p", "note", "No root leads to it.")];
@@ -172,7 +210,7 @@ const inspect = async (id, top) => {
   const className = told.class.replace(/^class /, "");
   inspector.replaceChildren(element("h3", "", told.class + " " + told.id),
     element("p", "", element("span", "note", "All objects of "), classMark(className)),
-    pairs(facts), way, ...contentsOf(told.contents, more),
+    pairs(facts), way, ...entriesOf(told.entries, more), ...contentsOf(told.contents, more),
     ...listOf("Referred to by", told.referrers, more), ...listOf("Alone keeps alive", told.dominates, more));
   const path = await ask("path", { of: id });
   way.replaceChildren(...pathOf(path));
