@@ -46,6 +46,13 @@ class LeakTest {
     }
 
     @Test
+    void aTypeThatNoObjectHasIsRefused() {
+        for (Class<?> type : new Class<?>[] {Runnable.class, Number.class, int.class}) {
+            assertThrows(IllegalArgumentException.class, () -> assertThat(heap()).retains(type), type.getName());
+        }
+    }
+
+    @Test
     void weakAndSoftReferencesRetainNothing() {
         WeakReference<Session> weak = new WeakReference<>(new Session());
         SoftReference<Session> soft = new SoftReference<>(new Session());

@@ -1,10 +1,12 @@
 package shop;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
 import hprofrs.junit.NoLeak;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Events;
 
@@ -30,6 +32,8 @@ class NoLeakTest {
             if (!name.startsWith("leaks")) {
                 throw new AssertionError(name + " failed");
             }
+            String message = event.getRequiredPayload(TestExecutionResult.class).getThrowable().get().getMessage();
+            assertTrue(message.matches("(?s)shop.Session: expected at most \\d+, as before the test, but .*"), message);
         });
     }
 

@@ -3,6 +3,7 @@ package hprofrs.junit;
 import hprofrs.HeapDumper;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -14,6 +15,11 @@ public final class Heap {
 
     /** The instances of exactly this class that a root reaches without weak, soft or phantom references. */
     Instances instances(Class<?> type) {
+        if (!type.isArray() && Modifier.isAbstract(type.getModifiers())) {
+            throw new IllegalArgumentException("no object is exactly of " + type.getTypeName() + ", which is "
+                    + (type.isPrimitive() ? "primitive" : type.isInterface() ? "an interface" : "abstract")
+                    + ": name the classes of the objects");
+        }
         try {
             Path folder = Files.createTempDirectory("hprof-rs");
             Path dump = folder.resolve("heap.hprof");

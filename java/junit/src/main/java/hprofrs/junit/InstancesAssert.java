@@ -26,6 +26,11 @@ public final class InstancesAssert {
         return check(found.count() <= most, "at most " + most);
     }
 
+    /** There are not more than before a test. */
+    InstancesAssert noMoreThanBefore(long before) {
+        return check(found.count() <= before, "at most " + before + ", as before the test");
+    }
+
     private InstancesAssert check(boolean holds, String expected) {
         if (!holds) {
             throw new AssertionError(found.described("expected " + expected));

@@ -30,7 +30,7 @@ final class NoLeakExtension implements BeforeEachCallback, AfterEachCallback {
         }
         Map<?, ?> before = test.getStore(NAMESPACE).get(NoLeak.class, Map.class);
         for (Class<?> type : watched(test)) {
-            HeapAssertions.assertThat(HeapAssertions.heap()).retains(type).atMost((Long) before.get(type));
+            HeapAssertions.assertThat(HeapAssertions.heap()).retains(type).noMoreThanBefore((Long) before.get(type));
         }
     }
 
