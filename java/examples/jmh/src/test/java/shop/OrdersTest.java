@@ -32,6 +32,7 @@ class OrdersTest {
             double counted = found.get("gc.alloc.rate.norm").getScore();
             double estimated = found.get("hprof.alloc.norm").getScore();
             assertEquals(1, estimated / counted, 0.1, run.getPrimaryResult().getLabel());
+            assertTrue(found.get("hprof.sites").getScore() >= 1, "the number of sites");
             String sites = found.get("hprof.sites").extendedInfo();
             assertTrue(sites.contains(SITES.get(run.getPrimaryResult().getLabel())), sites);
         }

@@ -23,7 +23,7 @@ final class SitesResult extends Result<SitesResult> {
     private final int top;
 
     SitesResult(Sites sites, long operations, int top) {
-        super(ResultRole.SECONDARY, "hprof.sites", of(Double.NaN), "---", AggregationPolicy.AVG);
+        super(ResultRole.SECONDARY, "hprof.sites", of(sites.ranked().size()), "sites", AggregationPolicy.AVG);
         this.sites = sites;
         this.operations = operations;
         this.top = top;
