@@ -41,6 +41,11 @@ class HeapDumpTest {
         assertThat(answer.getBody()).isEqualTo("no heap dump: only reachable objects can be dumped: leave live=false out\n");
     }
 
+    @Test
+    void headersAloneNeedNoDump() {
+        assertThat(http.headForHeaders("/actuator/heapdump").getContentLength()).isLessThan(1);
+    }
+
     /** A name that others see before the dump has it is one that they can take. */
     @Test
     void noNameOfADumpShowsInTheFolderOfAll() throws Exception {

@@ -11,6 +11,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.springframework.beans.BeanWrapperImpl;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.management.HeapDumpWebEndpoint;
@@ -18,6 +19,8 @@ import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.Resource;
 import org.springframework.lang.Nullable;
 import org.springframework.util.MimeTypeUtils;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
 
 /**
  * {@code /actuator/heapdump}, made by hprof-rs. Without a dump, the answer and the log have the reason; there is never a
@@ -39,6 +42,9 @@ class HprofHeapDumpEndpoint extends HeapDumpWebEndpoint {
     @Override
     @ReadOperation
     public WebEndpointResponse<Resource> heapDump(@Nullable Boolean live) {
+        if (isHead()) {
+            return new WebEndpointResponse<>();
+        }
         if (Boolean.FALSE.equals(live)) {
             return refused(WebEndpointResponse.STATUS_BAD_REQUEST, "only reachable objects can be dumped: leave live=false out");
         }
@@ -57,6 +63,14 @@ class HprofHeapDumpEndpoint extends HeapDumpWebEndpoint {
         } catch (IOException | UnsatisfiedLinkError e) {
             return refused(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE, e.getMessage());
         }
+    }
+
+    /** Whether a servlet's request asks for no body, for which no dump is made. */
+    private static boolean isHead() {
+        RequestAttributes attributes = RequestContextHolder.getRequestAttributes();
+        Object request = attributes == null ? null : attributes.resolveReference(RequestAttributes.REFERENCE_REQUEST);
+        // Its type is another one in Spring Boot 2 and 3.
+        return request != null && "HEAD".equals(new BeanWrapperImpl(request).getPropertyValue("method"));
     }
 
     /** A dump in a folder that nobody else may enter, so that nobody takes its name first, or replaces it. */
