@@ -5,7 +5,7 @@
     reason = "a test fails by panicking"
 )]
 
-use sample::wasteful;
+use sample::{wasteful, Dump};
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -103,6 +103,22 @@ fn tables_say_what_is_in_the_dump() {
     assert!(objects
         .iter()
         .any(|row| row.starts_with("17664 ") && row.ends_with("null null")));
+}
+
+#[test]
+fn a_line_that_is_not_known_has_no_value() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("lines.hprof");
+    for (line, expected) in [(17, "17"), (u32::MAX, "null"), (u32::MAX - 2, "null")] {
+        let mut dump = Dump::new(8);
+        dump.stack(7, ("run", "Main.java", line));
+        dump.instance_of(0x9000, Dump::OBJECT, &[], 7);
+        dump.root(0x9000);
+        fs::write(&file, dump.bytes()).unwrap();
+        let to = folder.path().join("out");
+        assert_eq!(export(&file, &to, &[]).status.code(), Some(0));
+        assert_eq!(texts(&to, "frame", &["line"]), [expected]);
+    }
 }
 
 #[test]

@@ -63,6 +63,8 @@ class SqlTest {
         assertTrue(texts.get("lost_characters").getAsLong() >= 7 * (3_800 - 3), texts::toString);
         JsonObject largest = rows(answers, "largest").findFirst().orElseThrow();
         assertEquals(LAST, largest.get("dump").getAsString());
+        assertTrue(largest.get("name").getAsString().startsWith("class "), largest::toString);
+        assertTrue(largest.get("id").getAsString().startsWith("0x"), largest::toString);
         assertTrue(largest.get("retained").getAsLong() >= 3_000 * (SESSION_BYTES + DATA_BYTES + 48), largest::toString);
     }
 
