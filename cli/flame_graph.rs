@@ -34,13 +34,13 @@ pub(crate) struct FlameGraph {
 }
 
 impl FlameGraph {
-    /// The bytes of each class on its allocation stacks: live ones, or all ever allocated.
+    /// The bytes of each class on the lines that allocated it: live ones, or all ever allocated.
     pub(crate) fn of_sites(
         found: &Allocations,
         table: &SiteTable,
         allocated: bool,
     ) -> Result<Self, String> {
-        let mut folded = Folded::default();
+        let mut folded = Folded::by_line();
         for site in &table.rows {
             let amount = if allocated {
                 site.allocated.unwrap_or_default()

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use reader::{StackFrame, Stacks};
 
-use crate::frame::method;
+use crate::frame::{method, method_at_line};
 use crate::plain::{is_harmful, shown};
 
 /// The name for a stack without frames.
@@ -35,12 +35,22 @@ pub(crate) struct Folded {
     places: HashMap<Rc<str>, u32>,
     /// Indexes of the frames' names, by the frames' addresses.
     by_frame: HashMap<usize, u32>,
+    /// Whether two lines of a method are two frames.
+    has_lines: bool,
     frames_sum: usize,
     /// Sum of the weights.
     pub(crate) total: u64,
 }
 
 impl Folded {
+    /// No stacks yet, in which two lines of a method will be two frames.
+    pub(crate) fn by_line() -> Self {
+        Self {
+            has_lines: true,
+            ..Self::default()
+        }
+    }
+
     /// Adds the weight of a trace, with `leaf`, if any, on top of its frames. Adds nothing for
     /// weight 0.
     ///
@@ -139,7 +149,10 @@ impl Folded {
         if let Some(place) = self.by_frame.get(&address) {
             return *place;
         }
-        let place = self.place(&method(frame));
+        let place = match self.has_lines {
+            true => self.place(&method_at_line(frame)),
+            false => self.place(&method(frame)),
+        };
         self.by_frame.insert(address, place);
         place
     }

@@ -28,6 +28,14 @@ pub(crate) fn method(frame: &StackFrame) -> String {
     }
 }
 
+/// `app.Main.run:17`, if the line is known.
+pub(crate) fn method_at_line(frame: &StackFrame) -> String {
+    match frame.line {
+        line if line > 0 => format!("{}:{line}", method(frame)),
+        _ => method(frame),
+    }
+}
+
 /// A position in a source, in the form of Java's stack traces.
 fn in_source((source, line): (Option<&str>, i32)) -> String {
     let source = shown(source.unwrap_or("Unknown Source"));
