@@ -4,8 +4,6 @@
 //! most nodes below the table, some below these, and a list only one below the other. What the
 //! nodes hold would be spread over as many levels.
 
-use std::cmp::Reverse;
-
 use crate::heap::Heap;
 use crate::retained::Retained;
 use crate::structure::Structure;
@@ -35,12 +33,12 @@ impl<'a, 'p> Unchained<'a, 'p> {
         bytes.saturating_sub(following.fold(0, u64::saturating_add))
     }
 
-    /// The objects that nothing holds alone, and the nodes that follow them, largest first.
+    /// The objects that nothing holds alone, and the nodes that follow them, in no order.
     pub fn top(&self) -> Vec<u32> {
         self.with_following(self.retained.top().into_iter())
     }
 
-    /// The objects below an object, largest first.
+    /// The objects below an object, in no order.
     pub fn below(&self, object: u32) -> Vec<u32> {
         let all = self.retained.each_dominated(object);
         self.with_following(all.filter(|below| !self.follows(object, *below)))
@@ -54,7 +52,6 @@ impl<'a, 'p> Unchained<'a, 'p> {
             all.extend(following);
             at += 1;
         }
-        all.sort_by_cached_key(|object| (Reverse(self.bytes(*object)), *object));
         all
     }
 

@@ -96,6 +96,23 @@ enum Below {
     Together(Vec<u32>),
 }
 
+/// Objects of one class below one node.
+#[derive(Default)]
+struct Members {
+    bytes: u64,
+    /// Bytes of the largest one.
+    largest: u64,
+    objects: Vec<u32>,
+}
+
+impl Members {
+    fn add(&mut self, object: u32, bytes: u64) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.largest = self.largest.max(bytes);
+        self.objects.push(object);
+    }
+}
+
 /// The nodes, parents before children.
 #[derive(Debug)]
 pub(crate) struct Tree {
@@ -181,37 +198,18 @@ impl Tree {
 
 impl Growing<'_, '_> {
     fn add_groups(&mut self) {
-        let mut groups: HashMap<(u32, Held), (u64, Vec<u32>)> = HashMap::new();
-        let alone_bytes = (self.total_bytes / ALONE_SHARE).max(self.least_bytes);
-        for object in self.tree.top() {
-            let held = match self.heap.root_kind(object) {
-                Some(_) => Held::AsRoot,
-                None => Held::ByTwoOrMore,
-            };
-            let bytes = self.tree.bytes(object);
-            if bytes >= alone_bytes && self.takes(bytes) {
-                self.add_object(0, held, object);
-                continue;
-            }
-            let group = groups.entry((self.heap.class(object), held)).or_default();
-            group.0 = group.0.saturating_add(bytes);
-            group.1.push(object);
-        }
-        let mut groups: Vec<_> = groups.into_iter().collect();
-        groups.sort_by_key(|((class, held), (bytes, _))| (Reverse(*bytes), *class, *held));
-        let (mut rest_bytes, mut rest_objects) = (0_u64, 0_u64);
-        for ((class, held), (bytes, objects)) in groups {
-            if !self.takes(bytes) {
-                rest_bytes = rest_bytes.saturating_add(bytes);
-                rest_objects += objects.len() as u64;
-            } else {
-                self.add_class(0, held, class, (bytes, objects));
-            }
-        }
-        self.add_others(0, rest_bytes, rest_objects);
+        let heap = self.heap;
+        let held = |object: &u32| match heap.root_kind(*object) {
+            Some(_) => Held::AsRoot,
+            None => Held::ByTwoOrMore,
+        };
+        let objects = self.tree.top();
+        let objects = objects.into_iter().map(|object| (held(&object), object));
+        let least = (self.total_bytes / ALONE_SHARE).max(self.least_bytes);
+        self.add_all(0, least, objects);
     }
 
-    /// Adds the children of a node: large objects one by one, small ones by class.
+    /// Adds the children of a node.
     fn divide(&mut self, node: usize) {
         let (held, objects) = match self.below.remove(&node) {
             Some(Below::Dominated(object)) => (Held::ByAbove, self.tree.below(object)),
@@ -223,46 +221,61 @@ impl Growing<'_, '_> {
             None => return,
         };
         let least = self.single_bytes(self.nodes.get(node).map_or(0, |node| node.bytes));
-        let mut small: HashMap<u32, (u64, Vec<u32>)> = HashMap::new();
-        for object in objects {
-            let bytes = self.tree.bytes(object);
-            if bytes >= least && self.takes(bytes) {
-                self.add_object(node, held, object);
-            } else {
-                let class = small.entry(self.heap.class(object)).or_default();
-                class.0 = class.0.saturating_add(bytes);
-                class.1.push(object);
+        let objects = objects.into_iter().map(|object| (held, object));
+        self.add_all(node, least, objects);
+    }
+
+    /// Adds objects below a node: those of at least so many bytes one by one, others by class.
+    fn add_all(&mut self, node: usize, least: u64, objects: impl Iterator<Item = (Held, u32)>) {
+        let heap = self.heap;
+        let mut large: Vec<(u64, Held, u32)> = Vec::new();
+        let mut small: HashMap<(u32, Held), Members> = HashMap::new();
+        let mut add_small = |held, object, bytes| {
+            let members = small.entry((heap.class(object), held)).or_default();
+            members.add(object, bytes);
+        };
+        for (held, object) in objects {
+            match self.tree.bytes(object) {
+                bytes if bytes >= least => large.push((bytes, held, object)),
+                bytes => add_small(held, object, bytes),
             }
         }
-        let mut small: Vec<_> = small.into_iter().collect();
-        small.sort_by_key(|(class, (bytes, _))| (Reverse(*bytes), *class));
+        large.sort_by_key(|(bytes, _, object)| (Reverse(*bytes), *object));
+        for (bytes, held, object) in large {
+            match self.takes(bytes) {
+                true => self.add_object(node, held, object),
+                false => add_small(held, object, bytes),
+            }
+        }
+        self.add_classes(node, small);
+    }
+
+    fn add_classes(&mut self, node: usize, classes: HashMap<(u32, Held), Members>) {
+        let mut classes: Vec<_> = classes.into_iter().collect();
+        classes.sort_by_key(|((class, held), of)| (Reverse(of.bytes), *class, *held));
         let (mut rest_bytes, mut rest_objects) = (0_u64, 0_u64);
-        for (class, (bytes, objects)) in small {
-            if self.takes(bytes) {
-                self.add_class(node, held, class, (bytes, objects));
+        for ((class, held), members) in classes {
+            if self.takes(members.bytes) {
+                self.add_class(node, held, class, members);
             } else {
-                rest_bytes = rest_bytes.saturating_add(bytes);
-                rest_objects += objects.len() as u64;
+                rest_bytes = rest_bytes.saturating_add(members.bytes);
+                rest_objects += members.objects.len() as u64;
             }
         }
         self.add_others(node, rest_bytes, rest_objects);
     }
 
     /// Adds objects of one class.
-    fn add_class(
-        &mut self,
-        parent: usize,
-        held: Held,
-        class: u32,
-        (bytes, objects): (u64, Vec<u32>),
-    ) {
+    fn add_class(&mut self, parent: usize, held: Held, class: u32, members: Members) {
+        let Members {
+            bytes,
+            largest,
+            objects,
+        } = members;
         if let [object] = *objects.as_slice() {
             return self.add_object(parent, held, object);
         }
-        let single = self.single_bytes(bytes);
-        let is_group = objects
-            .iter()
-            .any(|object| self.tree.bytes(*object) >= single);
+        let is_group = largest >= self.single_bytes(bytes);
         let own = objects
             .iter()
             .map(|object| self.heap.shallow_bytes(*object));
