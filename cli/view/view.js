@@ -40,7 +40,7 @@ const search = element("input");
 search.type = "search";
 search.placeholder = "Class name or id, such as Session or 0x7f1c3a80";
 search.setAttribute("aria-label", "Search for classes by name, for an object by id" + (data.view.strings ? ", or for strings by their text" : ""));
-const inStrings = button("Search in strings", () => doSearch(true));
+const inStrings = button("Search in strings", () => { clearTimeout(waiting); doSearch(true); });
 inStrings.hidden = !data.view.strings;
 const found = element("div");
 found.setAttribute("aria-live", "polite");
@@ -139,7 +139,7 @@ const mergedPaths = (kind) => {
   fold.addEventListener("toggle", () => tried(inside, async () => {
     const { paths, places, left_out: left } = await ask("paths", { class: kind });
     const rows = places.map((place) => {
-      const item = element("li", "", element("span", "amount", share(place.paths, paths) + "  "), element("span", "link", place.link.trim() + "  "), ...objectMark(place));
+      const item = element("li", "", element("span", "amount", share(place.paths, paths) + "  "), element("span", "link", (place.depth === 0 ? "(" + place.link + ")" : place.link.trim()) + "  "), ...objectMark(place));
       item.style.paddingLeft = Math.min(place.depth, 30) * 0.8 + "em";
       return item;
     });
