@@ -61,7 +61,7 @@ def drawn(browser, page):
     if browser.faults:
         raise RuntimeError(f"the page complains: {browser.faults}")
     bottom = browser.evaluate(f"document.querySelector('{LAST}').getBoundingClientRect().bottom + scrollY")
-    clip = {"x": 0, "y": 0, "width": WIDTH, "height": bottom + 10, "scale": 1}
+    clip = {"x": 0, "y": 0, "width": WIDTH, "height": bottom + 2, "scale": 1}
     taken = browser.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
     return base64.b64decode(taken["data"])
 
