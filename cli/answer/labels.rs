@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use format::BasicType;
 use graph::{GraphError, Heap};
 
-use super::values::{value, Shown};
+use super::values::{may_be_redacted, value, Shown};
 
 /// Most bytes read of a string.
 pub(super) const STRING_BYTES: usize = 200;
@@ -47,7 +47,9 @@ impl Labels {
             let boxes = named(|name| BOXES.contains(&name));
             for (object, contents) in heap.contents(&boxes, 0)? {
                 let fields = heap.fields(&contents).into_iter();
-                let mut values = fields.filter(|it| it.kind != BasicType::Object);
+                let is_known = |bits| !may_be_redacted(heap, bits);
+                let mut values =
+                    fields.filter(|it| it.kind != BasicType::Object && is_known(it.value));
                 if let Some(field) = values.find(|it| it.name == "value") {
                     labels.insert(object, value(field.kind, field.value));
                 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::labels::{Labels, STRING_BYTES};
 use super::listed::{links_from, links_to, ListedRow};
 use super::object::ObjectRow;
-use super::values::{type_name, value, values, Shown};
+use super::values::{may_be_redacted, type_name, value, values, Shown};
 use crate::heap_file::Loaded;
 use crate::number::{counted, grouped};
 use crate::plain::{plain, shown};
@@ -413,7 +413,11 @@ impl Page<'_, '_> {
             held: match (field.kind, self.shown) {
                 (BasicType::Object, _) => Held::Object(self.referred(field.value)),
                 (_, Shown::References) => Held::Value(None),
-                (kind, Shown::Values { .. }) => Held::Value(Some(value(kind, field.value))),
+                (kind, Shown::Values { .. }) => {
+                    let hidden = may_be_redacted(&self.loaded.heap, field.value);
+                    let hint = if hidden { " (or redacted)" } else { "" };
+                    Held::Value(Some(format!("{}{hint}", value(kind, field.value))))
+                }
             },
         }
     }

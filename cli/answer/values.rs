@@ -1,6 +1,7 @@
 //! Values of fields and arrays as Java prints them, and which of them may be shown.
 
 use format::{BasicType, ClassName};
+use graph::{Heap, Unseen};
 
 /// The facts about an object beside its references that may be shown.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,11 @@ impl Shown {
     pub(crate) fn has_strings(self) -> bool {
         matches!(self, Self::Values { strings: true })
     }
+}
+
+/// Whether a redaction may have put this value in the place of another.
+pub(super) fn may_be_redacted(heap: &Heap<'_>, bits: u64) -> bool {
+    bits == 0 && Unseen::of(heap.redacted()).collections
 }
 
 /// `int`; `object` for a reference.

@@ -116,6 +116,34 @@ fn every_answer_says_that_values_are_missing() {
 }
 
 #[test]
+fn a_zero_of_a_redacted_dump_is_no_fact() {
+    let folder = TempDir::new().unwrap();
+    let mut dump = Dump::new(8);
+    let (class, holder, fields) = (0x2100, 0x2200, [("value", 10)]);
+    dump.class_of(class, "java/lang/Integer", (Dump::OBJECT, 0), &fields, &[]);
+    dump.class(holder, "app/Holder", Dump::OBJECT, 0, &["count"], &[]);
+    dump.instance_with(0x3000, class, &[(4, 17)]);
+    dump.instance(0x3100, holder, &[0x3000]);
+    dump.root(0x3100);
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("plain"), dump.bytes()).unwrap();
+    let output = hprof(&["plain", "-o", "all"], folder.path());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    for (file, number, holder) in [
+        ("plain", "value = 17\n", "0x3000 \"17\"\n"),
+        ("all", "value = 0 (or redacted)\n", "0x3000\n"),
+    ] {
+        let shown = said("show", &path(file), &["0x3000"]);
+        assert!(shown.contains(number), "{shown}");
+        let shown = said("show", &path(file), &["0x3100"]);
+        assert!(
+            shown.contains(&format!("count = java.lang.Integer {holder}")),
+            "{shown}"
+        );
+    }
+}
+
+#[test]
 fn nothing_is_replaced_and_nothing_half_is_left() {
     let folder = TempDir::new().unwrap();
     let dump = Dump::small().bytes();
