@@ -24,6 +24,11 @@ pub struct Owner {
     /// The classes of the objects from there to the object, without its own; neighbours of the same
     /// class count once.
     pub classes: Vec<u32>,
+    /// The root where the path begins, or one of the roots if paths over these classes begin at
+    /// several.
+    pub root: u32,
+    /// Whether they begin at several.
+    pub has_roots: bool,
 }
 
 /// Where the path to an object begins.
@@ -54,6 +59,9 @@ struct Node {
     above: u32,
     step: Step,
     depth: u32,
+    /// See [`Owner::root`].
+    root: u32,
+    has_roots: bool,
 }
 
 /// The owners found so far.
@@ -62,8 +70,8 @@ pub(crate) struct Owners<'s, 'h, 'p> {
     search: &'s Search<'h, 'p>,
     nodes: Vec<Node>,
     known: HashMap<(u32, Step), u32>,
-    /// The node of each object that was passed.
-    passed: HashMap<u32, u32>,
+    /// The node of each object that was passed, and the root.
+    passed: HashMap<u32, (u32, u32)>,
 }
 
 impl<'s, 'h, 'p> Owners<'s, 'h, 'p> {
@@ -81,44 +89,45 @@ impl<'s, 'h, 'p> Owners<'s, 'h, 'p> {
     /// The number of an object's owner.
     pub(crate) fn of(&mut self, object: u32) -> u32 {
         let mut path = Vec::new();
-        let (mut at, mut above) = (None, None);
+        let (mut at, mut above, mut root) = (None, None, NONE);
         for passed in self.search.climb(object) {
-            at = self.passed.get(&passed).copied();
-            if at.is_some() {
-                above = Some(passed);
+            if let Some((node, its_root)) = self.passed.get(&passed).copied() {
+                (at, above, root) = (Some(node), Some(passed), its_root);
                 break;
             }
             path.push(passed);
+            root = passed;
         }
         let owner = |at: Option<u32>, owners: &mut Self, root: u32| match at {
             Some(at) => at,
             None => {
                 let kind = owners.heap.root_kind(root).unwrap_or(RootKind::Unknown);
-                owners.node(NONE, Step::Root(kind))
+                owners.node(NONE, Step::Root(kind), root)
             }
         };
         while let Some(passed) = path.pop() {
             // A class object starts a new path, so what leads to it does not matter.
             let start = above.filter(|above| self.heap.class_of_object(*above).is_some());
             let before = match start {
-                Some(class) => self.node(NONE, Step::Static(class, passed)),
+                Some(class) => self.node(NONE, Step::Static(class, passed), root),
                 None => owner(at, self, passed),
             };
             if path.is_empty() {
                 return before;
             }
-            let node = self.node(before, Step::Of(self.heap.class(passed)));
-            self.passed.insert(passed, node);
+            let node = self.node(before, Step::Of(self.heap.class(passed)), root);
+            self.passed.insert(passed, (node, root));
             (at, above) = (Some(node), Some(passed));
         }
         // The object itself was passed on the way to another one, or there is no path.
         match at.and_then(|at| self.nodes.get(at as usize)) {
             Some(node) => node.above,
-            None => self.node(NONE, Step::Nothing),
+            None => self.node(NONE, Step::Nothing, NONE),
         }
     }
 
-    fn node(&mut self, above: u32, step: Step) -> u32 {
+    /// The node of this step after another, on a path from this root.
+    fn node(&mut self, above: u32, step: Step, root: u32) -> u32 {
         let before = self.nodes.get(above as usize);
         let depth = before.map_or(0, |before| before.depth + 1);
         if before.is_some_and(|before| before.step == step) || depth > CLASSES_MAX {
@@ -126,10 +135,20 @@ impl<'s, 'h, 'p> Owners<'s, 'h, 'p> {
         }
         let next = u32::try_from(self.nodes.len()).unwrap_or(NONE);
         let nodes = &mut self.nodes;
-        *self.known.entry((above, step)).or_insert_with(|| {
-            nodes.push(Node { above, step, depth });
+        let found = *self.known.entry((above, step)).or_insert_with(|| {
+            nodes.push(Node {
+                above,
+                step,
+                depth,
+                root,
+                has_roots: false,
+            });
             next
-        })
+        });
+        if let Some(node) = self.nodes.get_mut(found as usize) {
+            node.has_roots |= node.root != root;
+        }
+        found
     }
 
     /// The owners with these numbers. Errors: the file cannot be read.
@@ -140,7 +159,12 @@ impl<'s, 'h, 'p> Owners<'s, 'h, 'p> {
             _ => None,
         });
         let links = self.heap.links(pairs)?;
-        let owner = |(start, classes)| Owner {
+        let owner = |((start, classes), number): (_, &u32)| Owner {
+            root: self.nodes.get(*number as usize).map_or(NONE, |it| it.root),
+            has_roots: self
+                .nodes
+                .get(*number as usize)
+                .is_some_and(|it| it.has_roots),
             start: match start {
                 Step::Static(class, next) => match links.get(class, next) {
                     Some(Link::Static(field)) => OwnerStart::Static(class, field),
@@ -151,7 +175,7 @@ impl<'s, 'h, 'p> Owners<'s, 'h, 'p> {
             },
             classes,
         };
-        Ok(outlines.into_iter().map(owner).collect())
+        Ok(outlines.into_iter().zip(numbers).map(owner).collect())
     }
 
     fn outline(&self, number: u32) -> (Step, Vec<u32>) {

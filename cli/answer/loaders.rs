@@ -6,7 +6,7 @@ use graph::{GraphError, Heap, LoaderTotal};
 use serde::Serialize;
 
 use super::object::described;
-use super::owner::owner_words;
+use super::owner::owners_words;
 use super::rows::Rows;
 use crate::heap_file::Loaded;
 use crate::number::grouped;
@@ -39,13 +39,19 @@ impl Rows<LoaderRow> {
     /// The `most` loaders that retain most. Errors: there is no memory; the file cannot be read.
     pub(super) fn loaders(loaded: &Loaded<'_>, most: usize) -> Result<Self, GraphError> {
         let (totals, left_out) = LoaderTotal::largest(&loaded.heap, &loaded.retained, most)?;
-        let rows = totals.iter().map(|it| LoaderRow::of(&loaded.heap, it));
-        Ok(Self::new(loaded, rows.collect(), left_out))
+        let owners: Vec<_> = totals.iter().filter_map(|it| it.owner.as_ref()).collect();
+        let mut words = owners_words(&loaded.heap, &owners)?.into_iter();
+        let mut rows = Vec::with_capacity(totals.len());
+        for total in &totals {
+            let held_by = total.owner.as_ref().and_then(|_| words.next());
+            rows.push(LoaderRow::of(&loaded.heap, total, held_by));
+        }
+        Ok(Self::new(loaded, rows, left_out))
     }
 }
 
 impl LoaderRow {
-    fn of(heap: &Heap<'_>, total: &LoaderTotal) -> Self {
+    fn of(heap: &Heap<'_>, total: &LoaderTotal, held_by: Option<String>) -> Self {
         let ids = total.loaders.iter().filter(|id| **id != 0).take(IDS);
         let first = total.loaders.first().copied().unwrap_or(0);
         Self {
@@ -59,7 +65,7 @@ impl LoaderRow {
             objects: total.objects,
             retained: total.retained_bytes,
             shallow: total.shallow_bytes,
-            held_by: total.owner.as_ref().map(|owner| owner_words(heap, owner)),
+            held_by,
             held_so: total.owned,
             ids: ids.map(|id| format!("{id:#x}")).collect(),
         }

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use graph::{GraphError, Heap, NativeGroup, NativeKind, NativeMemory, OwnerStart};
+use graph::{GraphError, Heap, NativeGroup, NativeKind, NativeMemory, Owner, OwnerStart};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::object::id;
-use super::owner::owner_words;
+use super::owner::owners_words;
 use crate::number::{counted, grouped, in_units, percent};
 use crate::plain::{plain, shown};
 use crate::resident::{Resident, Use};
@@ -17,6 +17,8 @@ use crate::table::{Side, Table};
 
 /// A row with less than this part of the largest one is left out, unless all are asked for.
 const SMALL: u64 = 1000;
+/// So is one with less than a page: the JVM's own counters have buffers of 8 bytes.
+const PAGE_BYTES: u64 = 4096;
 /// The sentence names the largest holder if it has this part of the resident memory.
 const SENTENCE_PART: u64 = 20;
 
@@ -95,11 +97,17 @@ impl MemoryAnswer {
         most: usize,
     ) -> Result<Self, GraphError> {
         let largest = memory.groups.first().map_or(0, |group| group.bytes);
-        let is_worth = |group: &&NativeGroup| {
-            most == usize::MAX || group.bytes == 0 || group.bytes >= largest / SMALL
-        };
-        let holders = memory.groups.iter().filter(is_worth).take(most);
-        let holders: Vec<Holder> = holders.map(|group| Holder::of(heap, group)).collect();
+        let least = (largest / SMALL).max(PAGE_BYTES);
+        let is_worth =
+            |group: &&NativeGroup| most == usize::MAX || group.bytes == 0 || group.bytes >= least;
+        let groups = memory.groups.iter().filter(is_worth).take(most);
+        let groups: Vec<&NativeGroup> = groups.collect();
+        let owners: Vec<&Owner> = groups.iter().map(|group| &group.owner).collect();
+        let words = owners_words(heap, &owners)?.into_iter();
+        let holders = groups.into_iter().zip(words);
+        let holders: Vec<Holder> = holders
+            .map(|(group, words)| Holder::of(heap, group, words))
+            .collect();
         let objects = 0..heap.objects();
         let heap_bytes = objects.map(|object| heap.shallow_bytes(object)).sum();
         let is_owned = |group: &&NativeGroup| group.owner.start != OwnerStart::Nothing;
@@ -179,7 +187,8 @@ impl MemoryAnswer {
 
     fn print_holders(&self, to: &mut dyn Write) -> io::Result<()> {
         if self.holders.is_empty() {
-            return writeln!(to, "\nNo object holds memory outside of the heap.");
+            writeln!(to, "\n{}", self.no_holders())?;
+            return self.print_rest(to);
         }
         writeln!(to, "\nOutside of the heap, by the objects that hold it:")?;
         let mut table = Table::new([
@@ -205,6 +214,17 @@ impl MemoryAnswer {
             Some(holder) => writeln!(to, "    held by {}", plain(&shown(&holder.held_by))),
             None => Ok(()),
         })?;
+        self.print_rest(to)
+    }
+
+    fn no_holders(&self) -> &'static str {
+        match self.holders_left_out {
+            0 => "No object holds memory outside of the heap.",
+            _ => "No holder has a page of memory outside of the heap.",
+        }
+    }
+
+    fn print_rest(&self, to: &mut dyn Write) -> io::Result<()> {
         match self.holders_left_out {
             0 => Ok(()),
             rest => writeln!(
@@ -257,14 +277,14 @@ impl ProcessAnswer {
 }
 
 impl Holder {
-    fn of(heap: &Heap<'_>, group: &NativeGroup) -> Self {
+    fn of(heap: &Heap<'_>, group: &NativeGroup, held_by: String) -> Self {
         Self {
             kind: kind_words(group.kind),
             class: heap.class_name(group.class),
             objects: group.objects,
             bytes: group.bytes,
             is_estimate: group.kind.is_estimate(),
-            held_by: owner_words(heap, &group.owner),
+            held_by,
             id: id(heap, group.example),
         }
     }
