@@ -34,7 +34,8 @@ impl HistogramRow {
     pub fn ranked(mut rows: Vec<Self>) -> Vec<Self> {
         rows.sort_by(|a, b| {
             let numbers = (b.bytes, b.instances).cmp(&(a.bytes, a.instances));
-            numbers.then_with(|| compare_names(&a.class, &b.class))
+            let names = compare_names(&a.class, &b.class);
+            numbers.then(names).then(a.loader.cmp(&b.loader))
         });
         let mut counts: HashMap<Rc<str>, u32> = HashMap::default();
         for row in &rows {
