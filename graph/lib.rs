@@ -48,6 +48,7 @@ mod retained;
 mod roles;
 mod roots;
 mod rows;
+mod runs;
 mod search;
 mod shared_elements;
 mod shared_paths;

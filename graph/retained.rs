@@ -162,6 +162,11 @@ impl Retained {
     /// The `count` objects with the largest retained sizes, largest first; a dominator comes before
     /// the objects that it dominates.
     pub fn largest(&self, count: usize) -> Vec<u32> {
+        self.largest_of(count, |_| true)
+    }
+
+    /// The same of those objects that `is_one` selects.
+    pub fn largest_of(&self, count: usize, is_one: impl Fn(u32) -> bool) -> Vec<u32> {
         // The greatest entry is the one to drop.
         let mut kept: BinaryHeap<(Reverse<u64>, u32, u32)> = BinaryHeap::new();
         let depths = OnceCell::new();
@@ -170,6 +175,9 @@ impl Retained {
             let is_small = |last: &(Reverse<u64>, u32, u32)| last.0 < Reverse(bytes);
             let is_full = kept.len() >= count;
             if is_full && kept.peek().is_none_or(is_small) {
+                continue;
+            }
+            if !is_one(object) {
                 continue;
             }
             let depth = match self.dominator(object) {

@@ -164,7 +164,7 @@ impl TopAnswer {
 impl Objects {
     fn of(loaded: &Loaded<'_>, most: usize) -> Self {
         let (heap, retained) = (&loaded.heap, &loaded.retained);
-        let objects = retained.largest(most);
+        let objects = largest(loaded, most);
         Self {
             objects: objects
                 .iter()
@@ -218,11 +218,20 @@ pub(crate) fn stream_objects(
     to: &mut dyn Write,
 ) -> io::Result<()> {
     let (heap, retained) = (&loaded.heap, &loaded.retained);
-    let objects = retained.largest(most);
+    let objects = largest(loaded, most);
     let below = Objects::below(loaded, objects.len());
     let rows = objects.into_iter();
     let rows = rows.map(|object| ObjectRow::of(heap, retained, object));
     write_objects(rows, &below, loaded.file.pause_millis(), to)
+}
+
+/// The largest objects. A run of nodes is one thing, unless all objects are asked for.
+fn largest(loaded: &Loaded<'_>, most: usize) -> Vec<u32> {
+    let (heap, retained) = (&loaded.heap, &loaded.retained);
+    match most < retained.reachable() as usize {
+        true => retained.largest_of(most, |object| !retained.goes_on(heap, object)),
+        false => retained.largest(most),
+    }
 }
 
 fn write_objects(
