@@ -8,7 +8,7 @@ use graph::{
 };
 use reader::{RootKind, StackFrame, Stacks};
 
-use crate::answer::path::{root_name, PathAnswer};
+use crate::answer::path::{root_name, PathAnswer, LAUNCHER};
 use crate::folding::is_library;
 use crate::frame;
 use crate::number::{counted, grouped, in_units, percent};
@@ -72,8 +72,9 @@ impl<'h, 'p> Words<'h, 'p> {
             Some(first) => self.suspect(first),
             None if self.total_bytes == 0 => "No root leads to an object of this heap.".to_owned(),
             None => format!(
-                "No object or class retains more than {threshold_percent} % of the heap ({}): its memory is held by two \
-                 or more, or spread.",
+                "No object or class{} retains more than {threshold_percent} % of the heap ({}): its memory is held by \
+                 two or more, or spread.",
+                if leaks.weights.is_empty() { "" } else { " of the program" },
                 in_units(self.total_bytes)
             ),
         }
@@ -155,7 +156,13 @@ impl<'h, 'p> Words<'h, 'p> {
             let mut text = self.objects(&elements);
             let mut bytes = elements.bytes;
             if let Some(beside) = suspect.held.beside {
-                text.push_str(&format!(" and {}", self.objects(&beside)));
+                text = match suspect.held.are_entries {
+                    true => {
+                        let keys = self.class(elements.class);
+                        format!("{} with {keys} keys", self.objects(&beside))
+                    }
+                    false => format!("{text} and {}", self.objects(&beside)),
+                };
                 bytes = bytes.saturating_add(beside.bytes);
             }
             for holder in holders {
@@ -376,6 +383,10 @@ impl<'h, 'p> Words<'h, 'p> {
         Some(match path.static_field {
             Some((class, field)) => {
                 let field = self.field(field);
+                if self.object(class) == LAUNCHER && field == "appClass" {
+                    // It holds the main class of each program.
+                    return None;
+                }
                 format!("the static field {field} of {}", self.object(class))
             }
             None => format!("a {}", root_name(path.root)),

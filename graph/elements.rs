@@ -24,7 +24,7 @@ const HOLDERS_MAX: u64 = 1_000;
 const MANY: u64 = 8;
 
 /// Numbers that differ by less than this part are those of keys and their values.
-const ALIKE: u64 = 32;
+pub(crate) const ALIKE: u64 = 32;
 
 /// Holders within holders that are passed on the way to the elements.
 const LEVELS_MAX: usize = 8;
@@ -49,9 +49,11 @@ pub struct Held {
     pub elements: Option<Elements>,
     /// The few objects of the program that hold the elements, outermost first.
     pub holders: Vec<Elements>,
-    /// Objects of the program that are as many as the elements, if those are none: the values of
-    /// a map whose keys have the bytes.
+    /// Objects that are as many as the elements, if those are none of the program: the values of a
+    /// map whose keys have the bytes.
     pub beside: Option<Elements>,
+    /// Whether it is known that they are the values, and the elements the keys.
+    pub are_entries: bool,
     /// Objects that several of a group refer to, so that none of it retains them, if nothing else
     /// stands out.
     pub shared: Option<Elements>,
@@ -196,8 +198,8 @@ impl Search<'_, '_> {
         let is_own = |it: &&Elements| self.structure.part(it.class) == Part::Own;
         let own = below.iter().find(is_own).copied();
         let own = own.filter(|own| !is_less(own.bytes, OWN, largest.bytes));
-        let named = own.unwrap_or(largest);
-        (!is_less(named.bytes, OWN, bytes)).then_some(named)
+        let mut named = own.into_iter().chain([largest]);
+        named.find(|it| !is_less(it.bytes, OWN, bytes))
     }
 
     fn beside(&self, held: &Held) -> Option<Elements> {

@@ -109,6 +109,7 @@ impl Leaks {
             .map(NativeSuspect::new)
             .collect();
         leaks.add_paths(&finder, &mut search)?;
+        leaks.leave_constants(&finder);
         Ok(leaks)
     }
 }

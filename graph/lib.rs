@@ -68,6 +68,7 @@ mod twins;
 mod unchained;
 mod unpacking;
 mod unreachable;
+mod values;
 mod visitor;
 mod waste;
 mod way;

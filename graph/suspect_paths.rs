@@ -1,7 +1,10 @@
 //! The paths to suspects, and what they say: holders, ways, contents.
 
+use reader::RootKind;
+
 use crate::accumulation::is_less;
 use crate::class_facts::References;
+use crate::elements::Elements;
 use crate::error::GraphError;
 use crate::finder::Finder;
 use crate::heap::Heap;
@@ -9,7 +12,8 @@ use crate::leaks::Leaks;
 use crate::paths::{Path, Step};
 use crate::search::Search;
 use crate::step_links::Link;
-use crate::suspect::{Suspect, STEPS_MAX};
+use crate::structure::Part;
+use crate::suspect::{Group, Suspect, Who, STEPS_MAX};
 use crate::way::Way;
 
 /// The class of the entries of a weak map.
@@ -17,6 +21,9 @@ const WEAK_ENTRY: &str = "java.util.WeakHashMap$Entry";
 
 /// Most steps below an element.
 const CONTENTS_MAX: usize = 5;
+
+/// The constants of the JDK that one holder has take less: strings, modules, streams.
+const CONSTANTS_MAX: u64 = 256 << 10;
 
 /// A child that retains less than three tenths of its parent's bytes does not fill it.
 const FILLS: (u64, u64) = (3, 10);
@@ -67,7 +74,13 @@ impl Leaks {
                 .min();
             let way = Way::of(heap, structure, path, target);
             let keeps_its_key = finder.keeps_its_key(path);
+            let values = finder.values(suspect, path);
             (suspect.way, suspect.also, suspect.keeps_its_key) = (way, also, keeps_its_key);
+            let held = &mut suspect.held;
+            let is_other = |it: &Elements| values.is_none_or(|values| values.class != it.class);
+            if values.is_some() && !held.beside.as_ref().is_some_and(is_other) {
+                (held.beside, held.are_entries) = (values, true);
+            }
         }
         for native in &mut self.native {
             native.path = paths.next().flatten();
@@ -77,6 +90,31 @@ impl Leaks {
         }
         self.add_contents(finder)?;
         self.name_thread_locals(heap, search)
+    }
+
+    /// Counts what static fields of the JDK hold among the weights, if it is small: each program
+    /// has as much.
+    pub(crate) fn leave_constants(&mut self, finder: &Finder<'_, '_>) {
+        let all = std::mem::take(&mut self.suspects).into_iter();
+        let (constants, suspects) = all.partition(|suspect| finder.is_constant(suspect));
+        self.suspects = suspects;
+        for suspect in constants {
+            let (class, objects) = match suspect.who {
+                Who::Object(object) => (finder.heap.class(object), 1),
+                Who::Class { class, objects } => (class, objects),
+            };
+            match self.weights.iter_mut().find(|it| it.class == class) {
+                Some(weight) => {
+                    weight.objects += objects;
+                    weight.bytes = weight.bytes.saturating_add(suspect.bytes);
+                }
+                None => self.weights.push(Group {
+                    class,
+                    objects,
+                    bytes: suspect.bytes,
+                }),
+            }
+        }
     }
 
     /// Descends from each example to what it mostly holds.
@@ -142,6 +180,24 @@ impl Finder<'_, '_> {
             .flat_map(|key| self.retained.dominators(key));
         let mut after = after.into_iter().flatten();
         after.any(is_key) || above.any(|at| at == value.object)
+    }
+
+    /// Whether a suspect is small, and nothing of the program holds it or is in it.
+    fn is_constant(&self, suspect: &Suspect) -> bool {
+        let is_own = |object: u32| {
+            let class = self.heap.class_of_object(object);
+            let class = class.unwrap_or_else(|| self.heap.class(object));
+            self.structure.part(class) == Part::Own
+        };
+        let of_jdk = |path: &Path| {
+            let is_class = path.root == RootKind::StickyClass || path.static_field.is_some();
+            is_class && !path.steps.iter().any(|step| is_own(step.object))
+        };
+        let mut holds = suspect.holds.iter();
+        suspect.bytes <= CONSTANTS_MAX
+            && suspect.copied_classes == 0
+            && suspect.main_path().is_some_and(of_jdk)
+            && !holds.any(|group| self.structure.part(group.class) == Part::Own)
     }
 
     /// The objects to which paths are needed.

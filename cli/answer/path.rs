@@ -10,6 +10,10 @@ use super::object::{described, id, CLASS};
 use crate::number::grouped;
 use crate::plain::{plain, shown};
 
+/// The JVM's launcher, and its static field that has the main class.
+pub(crate) const LAUNCHER: &str = "class sun.launcher.LauncherHelper";
+const APP_CLASS: &str = ".appClass (static)";
+
 /// A path: each object, and how the one before refers to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PathAnswer {
@@ -75,11 +79,34 @@ impl PathAnswer {
 
     /// As text, below a suspect.
     pub(super) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
-        writeln!(to, "  path from a root ({}):", self.root())?;
-        for step in &self.objects {
+        let steps = match self.launched() {
+            Some((main, rest)) => {
+                let main = plain(&shown(main));
+                writeln!(to, "  path from the main class:\n    {main}")?;
+                rest
+            }
+            None => {
+                writeln!(to, "  path from a root ({}):", self.root())?;
+                &self.objects
+            }
+        };
+        for step in steps {
             writeln!(to, "    {}", step.line())?;
         }
         Ok(())
+    }
+
+    /// The main class and the steps below it, if the path begins at what the JVM's launcher holds:
+    /// that is no cause.
+    fn launched(&self) -> Option<(&str, &[Step])> {
+        let (first, rest) = self.objects.split_first()?;
+        let is_launcher = matches!(first, Step::Object { class, .. } if class == LAUNCHER);
+        match rest.split_first()? {
+            (Step::Object { class, link, .. }, below) if is_launcher && !below.is_empty() => {
+                (link.as_deref() == Some(APP_CLASS)).then_some((class, below))
+            }
+            _ => None,
+        }
     }
 
     /// The kind of the root in words, and whether the path is weak.
@@ -175,6 +202,7 @@ pub(crate) fn root_name(kind: RootKind) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 
@@ -201,6 +229,40 @@ mod tests {
         ] {
             assert_eq!(step.line(), expected);
         }
+    }
+
+    #[test]
+    fn the_launcher_is_no_cause() {
+        let step = |class: &str, link: Option<&str>| Step::Object {
+            class: class.to_owned(),
+            id: "0x7f".to_owned(),
+            link: link.map(str::to_owned),
+            name: None,
+        };
+        let text = |first: &str| {
+            let objects = vec![
+                step(first, None),
+                step("class app.Main", Some(APP_CLASS)),
+                step("app.Cache", Some(".CACHE (static)")),
+            ];
+            let path = PathAnswer {
+                objects,
+                root: RootKind::StickyClass.name().to_owned(),
+                weak: false,
+            };
+            let mut text = Vec::new();
+            path.print(&mut text).unwrap();
+            String::from_utf8(text).unwrap()
+        };
+        let main = text(LAUNCHER);
+        let lines: Vec<&str> = main.lines().map(str::trim).collect();
+        let static_field = ".CACHE (static)  app.Cache 0x7f";
+        assert_eq!(
+            lines,
+            ["path from the main class:", "class app.Main", static_field]
+        );
+        let other = text("class app.Other");
+        assert!(other.starts_with("  path from a root (system class):\n    class app.Other\n"));
     }
 
     #[test]
