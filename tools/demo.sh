@@ -11,8 +11,9 @@ h2=2.3.232
 
 rm -rf "$work"
 mkdir -p "$work"
+# Some builds of Maven print control characters even without colours.
 mvn --batch-mode --no-transfer-progress -q -Dstyle.color=never org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
-    -Dartifact=com.h2database:h2:$h2 -DoutputDirectory="$work"
+    -Dartifact=com.h2database:h2:$h2 -DoutputDirectory="$work" >"$work/maven.log" 2>&1 || { cat "$work/maven.log" >&2; exit 1; }
 mkfifo "$work/sql"
 
 run() { printf '\n$ %s\n' "$*"; "$@"; }
