@@ -136,6 +136,9 @@ impl ThreadAnswer {
             });
             print_locals(held, to)?;
         }
+        if !self.frames.is_empty() && !self.other_locals.is_empty() {
+            writeln!(to, "    in one of these frames")?;
+        }
         print_locals(&self.other_locals, to)?;
         writeln!(to)
     }
@@ -298,17 +301,20 @@ impl<'s> Thread<'s> {
 mod tests {
     use super::*;
 
-    fn frame(class: &str, held: &[&str]) -> FrameAnswer {
-        let locals = held.iter().map(|id| LocalAnswer {
+    fn local(id: &str) -> LocalAnswer {
+        LocalAnswer {
             class: "app.Map".to_owned(),
-            id: (*id).to_owned(),
+            id: id.to_owned(),
             kind: RootKind::JavaFrame.name(),
             retained: 7,
-        });
+        }
+    }
+
+    fn frame(class: &str, held: &[&str]) -> FrameAnswer {
         FrameAnswer {
             at: format!("{class}.call({class}.java)"),
             is_library: is_library(class),
-            locals: locals.collect(),
+            locals: held.iter().map(|id| local(id)).collect(),
         }
     }
 
@@ -326,7 +332,7 @@ mod tests {
             frames: frames.into(),
             id: "0x9".to_owned(),
             name: Some("worker".to_owned()),
-            other_locals: Vec::new(),
+            other_locals: vec![local("0x4")],
             retained: 1,
         };
         let mut text = Vec::new();
@@ -346,6 +352,8 @@ mod tests {
     at app.Outer.call(app.Outer.java)
         holds app.Map 0x1, which retains 7
     at java.D.call(java.D.java)
+    in one of these frames
+        holds app.Map 0x4, which retains 7
 
 ";
         assert_eq!(text(false), wanted);
