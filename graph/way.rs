@@ -48,8 +48,16 @@ impl Way {
             let is_structure = structure.part(class(step)) == Part::Structure;
             is_structure && structure.is_collection(class(step))
         };
-        // What lies behind a collection is what it holds.
-        let end = steps.iter().position(is_collection);
+        // What lies behind a collection is what it holds. That of an object of the JDK, as the keys
+        // of a selector, is not the program's.
+        let is_of_value = |place: usize| {
+            let before = steps.iter().take(place).rev();
+            let mut parts = before.map(|step| structure.part(class(step)));
+            parts.find(|part| *part != Part::Structure) == Some(Part::Value)
+        };
+        let mut places = (0..).zip(steps);
+        let end = places.find(|(place, step)| is_collection(step) && !is_of_value(*place));
+        let end = end.map(|(place, _)| place);
         let before = steps.get(..=end.unwrap_or(steps.len())).unwrap_or(steps);
         let owner = before
             .windows(2)

@@ -120,6 +120,37 @@ fn the_nodes_of_a_list_of_the_program_are_its_elements() {
 }
 
 #[test]
+fn a_collection_of_an_object_of_the_jdk_is_not_the_program_s() {
+    const LIST: u64 = 0x2400;
+    const LINK: u64 = 0x2500;
+    let mut dump = with_static(0x3000);
+    for (class, name, field) in [
+        (NODE, "sun/nio/ch/Selector", "keys"),
+        (LIST, "java/util/LinkedList", "first"),
+        (LINK, "java/util/LinkedList$Node", "item"),
+        (QUEUE, "shop/Bus", "listeners"),
+    ] {
+        dump.class(class, name, Dump::OBJECT, 0, &[field], &[]);
+    }
+    dump.class(ORDER, "shop/Order", Dump::OBJECT, 0, &["text"], &[]);
+    dump.instance(0x3000, NODE, &[0x3100]);
+    dump.instance(0x3100, LIST, &[0x3200]);
+    dump.instance(0x3200, LINK, &[0x3300]);
+    dump.instance(0x3300, QUEUE, &[0x3400]);
+    dump.instance(0x3400, LIST, &[0x3500]);
+    let orders = ids(0x10_0000, COUNT);
+    dump.object_array(0x3500, &orders);
+    for order in orders {
+        dump.instance(order, ORDER, &[0]);
+    }
+    find(dump, |heap, leaks| {
+        let (owner, name) = leaks.suspects[0].way.owner.unwrap();
+        let owner = format!("{}.{}", heap.class_name(owner), field(heap, name));
+        assert_eq!(owner, "shop.Bus.listeners");
+    });
+}
+
+#[test]
 fn two_classes_that_alternate_are_a_chain() {
     let mut dump = with_static(0x10_0000);
     dump.class(NODE, "shop/Stage", Dump::OBJECT, 0, &["next"], &[]);
