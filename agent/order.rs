@@ -3,7 +3,7 @@
 
 use crate::receiver::is_fifo;
 use options::file_name::{FileName, Naming};
-use options::{Destination, Format, Leaks, Options, StopTheWorld};
+use options::{Destination, Format, HeapCopy, Leaks, Options, StopTheWorld};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use writer::{Existing, GzipLevel, Peer};
@@ -104,6 +104,15 @@ impl<'o> Order<'o> {
     /// Whether to make the kernel back the heap with huge pages before a fork.
     pub(crate) fn huge_pages(&self) -> bool {
         self.options.huge_pages && !self.is_last
+    }
+
+    /// How a heap that a fork could copy is copied. At the end nothing runs on, and huge pages make
+    /// the fork short.
+    pub(crate) fn heap_copy(&self) -> HeapCopy {
+        match self.options.heap_copy {
+            HeapCopy::Auto if self.is_last || self.huge_pages() => HeapCopy::Fork,
+            said => said,
+        }
     }
 
     /// What becomes of files that are there.

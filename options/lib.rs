@@ -46,6 +46,19 @@ pub enum StopTheWorld {
     Always,
 }
 
+/// How a heap that a fork could copy is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeapCopy {
+    /// By what stops and slows the application less.
+    Auto,
+    /// By the fork.
+    Fork,
+    /// By an image, where the system allows it.
+    Image,
+    /// By both, and the copied process compares them.
+    Compared,
+}
+
 /// How a report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
@@ -152,6 +165,8 @@ pub struct Options {
     pub oom: OnOutOfMemory,
     /// Whether to make the kernel back the heap with huge pages before a fork.
     pub huge_pages: bool,
+    /// How the heap is copied.
+    pub heap_copy: HeapCopy,
     /// Threads that read and compress a snapshot; `None` for one per processor.
     pub threads: Option<usize>,
     /// Seconds without a sign of life after which a snapshot's process is given up.
@@ -202,6 +217,7 @@ impl Default for Options {
             max_pause: None,
             oom: OnOutOfMemory::Nothing,
             huge_pages: false,
+            heap_copy: HeapCopy::Auto,
             threads: None,
             timeout_s: 120,
             within_s: 3600,

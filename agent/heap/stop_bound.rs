@@ -27,16 +27,19 @@ pub(super) struct StopBound(pub(super) Option<Duration>);
 impl StopBound {
     /// Until when HotSpot's walk must have reached its first callback, if the stop begins now;
     /// `paused` is what the attempts before have taken, `copied_bytes` are what is copied before
-    /// the fork. `None` without a bound. An error if even the fork alone would take too long.
+    /// the fork, `unforked_bytes` what it need not copy. `None` without a bound. An error if even
+    /// the fork alone would take too long.
     pub(super) fn fork_until(
         self,
         paused: Duration,
         copied_bytes: u64,
+        unforked_bytes: u64,
     ) -> Result<Option<Instant>, DumpError> {
         let Some(limit) = self.0 else {
             return Ok(None);
         };
-        let estimate = fork_estimate(&memory()) + FOR_A_MEBIBYTE * mebibytes(copied_bytes);
+        let estimate =
+            fork_estimate(&memory(), unforked_bytes) + FOR_A_MEBIBYTE * mebibytes(copied_bytes);
         let left = limit.checked_sub(paused + estimate);
         let left = left.ok_or(DumpError::LongFork {
             estimate,
@@ -86,10 +89,11 @@ fn memory() -> String {
     known.unwrap_or_default()
 }
 
-/// How long a fork stops the application, by the number of pages whose table entries it copies.
-fn fork_estimate(memory: &str) -> Duration {
+/// How long a fork stops the application, by the number of pages whose table entries it copies:
+/// all but these.
+fn fork_estimate(memory: &str, unforked_bytes: u64) -> Duration {
     let anonymous = kib(memory, "Anonymous:").or_else(|| kib(memory, "RssAnon:"));
-    let anonymous = anonymous.unwrap_or(0);
+    let anonymous = anonymous.unwrap_or(0).saturating_sub(unforked_bytes >> 10);
     let huge = kib(memory, "AnonHugePages:").unwrap_or(0).min(anonymous);
     let pages = (anonymous - huge) / PAGE_KIB + huge / HUGE_PAGE_KIB;
     LEAST + FOR_A_PAGE.saturating_mul(u32::try_from(pages).unwrap_or(u32::MAX))
@@ -110,22 +114,26 @@ mod tests {
     #[test]
     fn a_fork_takes_a_moment_for_each_small_page() {
         let memory = "Rss: 9000000 kB\nAnonymous:       4000000 kB\nAnonHugePages:         0 kB\n";
-        assert_eq!(fork_estimate(memory), 101 * MS);
+        assert_eq!(fork_estimate(memory, 0), 101 * MS);
+        assert_eq!(fork_estimate(memory, 3_000_000 << 10), 26 * MS);
         let huge = memory.replace("        0", "4000000");
-        assert!(fork_estimate(&huge) < 2 * MS);
-        assert_eq!(fork_estimate("VmRSS: 9 kB\nRssAnon:\t 40000 kB\n"), 2 * MS);
-        assert_eq!(fork_estimate(""), LEAST);
+        assert!(fork_estimate(&huge, 0) < 2 * MS);
+        assert_eq!(
+            fork_estimate("VmRSS: 9 kB\nRssAnon:\t 40000 kB\n", 0),
+            2 * MS
+        );
+        assert_eq!(fork_estimate("", 0), LEAST);
     }
 
     #[test]
     fn this_process_has_memory() {
-        assert!(fork_estimate(&memory()) > LEAST);
+        assert!(fork_estimate(&memory(), 0) > LEAST);
     }
 
     #[test]
     fn without_a_bound_everything_is_allowed() {
         let bound = StopBound(None);
-        assert_eq!(bound.fork_until(Duration::MAX, 0), Ok(None));
+        assert_eq!(bound.fork_until(Duration::MAX, 0, 0), Ok(None));
         assert_eq!(bound.allow_dumper(None), Ok(()));
         assert_eq!(bound.passed_by(Duration::MAX), None);
     }
@@ -133,9 +141,12 @@ mod tests {
     #[test]
     fn a_bound_counts_what_earlier_attempts_took() {
         let bound = StopBound(Some(Duration::from_secs(3600)));
-        assert!(matches!(bound.fork_until(Duration::ZERO, 0), Ok(Some(_))));
+        assert!(matches!(
+            bound.fork_until(Duration::ZERO, 0, 0),
+            Ok(Some(_))
+        ));
         let paused = Duration::from_secs(3600);
-        let refused = bound.fork_until(paused, 0);
+        let refused = bound.fork_until(paused, 0, 0);
         assert!(
             matches!(refused, Err(DumpError::LongFork { paused: it, .. }) if it == paused),
             "{refused:?}"

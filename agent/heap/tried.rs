@@ -2,7 +2,7 @@
 
 use super::stop_bound::dumper_estimate;
 use hotspot::escape_barrier::LongBarrier;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 /// HotSpot's name for the map of a compiled frame.
@@ -26,6 +26,8 @@ pub(super) struct Tried {
     /// The part of compiled frames' oop maps that is missing or unexplained, so that the agent does
     /// not read them.
     pub(super) no_oop_maps: Cell<Option<&'static str>>,
+    /// How the heap was copied if not by the fork, for the summary line.
+    pub(super) copied_by: RefCell<String>,
     /// The barrier that the last attempt's walk did without; `None` if it did not.
     pub(super) long_barrier: Cell<Option<LongBarrier>>,
 }

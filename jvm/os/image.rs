@@ -186,7 +186,7 @@ impl Drop for Image {
 
 /// The bytes of the longest file that this process may write (RLIMIT_FSIZE); `None` without a
 /// limit.
-fn longest_file() -> Option<u64> {
+pub(super) fn longest_file() -> Option<u64> {
     let mut limit = libc::rlimit {
         rlim_cur: libc::RLIM_INFINITY,
         rlim_max: libc::RLIM_INFINITY,
@@ -219,7 +219,7 @@ fn copy_shared(range: &Range<u64>, target: u64) -> bool {
 ///
 /// # Safety
 /// As for [`Image::take_place`].
-unsafe fn map(range: &Range<u64>, from: Option<(&OwnedFd, u64)>) -> io::Result<()> {
+pub(super) unsafe fn map(range: &Range<u64>, from: Option<(&OwnedFd, u64)>) -> io::Result<()> {
     let bytes = usize::try_from(range.end - range.start).map_err(io::Error::other)?;
     let flags = libc::MAP_PRIVATE | libc::MAP_FIXED | libc::MAP_NORESERVE;
     let (flags, fd, place) = match from {

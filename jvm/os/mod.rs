@@ -9,11 +9,17 @@ pub mod fork_handlers;
 pub mod host;
 pub mod huge_pages;
 pub mod image;
+pub mod image_check;
 pub mod map_reserve;
+pub mod others_time;
 pub mod own_library;
 pub mod owner;
+#[cfg(test)]
+mod private_memory;
 pub mod process_end;
 pub mod room;
 pub mod seccomp;
 pub mod semaphore;
 pub mod threads;
+pub mod tracked_image;
+pub mod written_pages;

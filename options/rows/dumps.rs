@@ -2,7 +2,7 @@
 
 use super::row::{Row, Standing};
 use crate::values::yes_no;
-use crate::StopTheWorld;
+use crate::{HeapCopy, StopTheWorld};
 use format::redaction::{FieldPatterns, Redacted};
 use std::time::Duration;
 
@@ -132,6 +132,26 @@ pub(super) const ROWS: &[Row] = &[
                JVM's end",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.huge_pages = on),
+    },
+    Row {
+        name: "copy",
+        values: "auto|fork|image|both",
+        default: "auto",
+        help: "how the heap is copied. `fork`: by the fork. `image`: while the application runs, and \
+               what it has written meanwhile in the pause (Linux 6.7 and later; a fork otherwise). \
+               `auto`: an image if the application is busy or the heap large. `both`: an image \
+               that is compared with the fork, to test the agent",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.options.heap_copy = match value {
+                "auto" => HeapCopy::Auto,
+                "fork" => HeapCopy::Fork,
+                "image" => HeapCopy::Image,
+                "both" => HeapCopy::Compared,
+                _ => return Err(""),
+            };
+            Ok(())
+        },
     },
     Row {
         name: "threads",

@@ -34,6 +34,7 @@ const OF_THE_JVM: &[&str] = &[
     "answer",
     "clock",
     "cooldown",
+    "copy",
     "count",
     "counts",
     "cpu",

@@ -3,6 +3,7 @@
 
 use super::child::{HeapCopy, Task};
 use super::childs_memory::use_own_memory;
+use super::image::HeapImage;
 use super::message::{FromChild, Written};
 use super::pause::not_copied::NotCopied;
 use super::process::{self, Child, Side, Watchdog};
@@ -120,16 +121,21 @@ impl<'d, 'f> Forker<'d, 'f> {
     }
 
     /// The child, or why there is none (`None` if HotSpot never called back), and the task's object
-    /// table.
-    pub(super) fn into_parts(self) -> (Option<io::Result<Child>>, ObjectTable) {
-        let objects = self.task.map(|task| task.objects).unwrap_or_default();
-        (self.forked, objects)
+    /// table and image.
+    pub(super) fn into_parts(self) -> (Option<io::Result<Child>>, ObjectTable, Option<HeapImage>) {
+        let parts = self.task.map(|task| (task.objects, task.image));
+        let (objects, image) = parts.unwrap_or_default();
+        (self.forked, objects, image)
     }
 
     /// Whether the child lacks parts of the heap, or may: an image has what the collector lists.
     pub(super) fn has_left_out(&self) -> bool {
-        let image = self.task.as_ref().and_then(|task| task.image.as_ref());
-        !self.left_out.is_empty() || image.is_some()
+        !self.left_out.is_empty() || self.image().is_some()
+    }
+
+    /// The image of the heap; `None` if the fork copies it.
+    pub(super) fn image(&self) -> Option<&HeapImage> {
+        self.task.as_ref()?.image.as_ref()
     }
 
     /// Why the heap could not be copied; `None` if it was.
@@ -182,15 +188,21 @@ impl<'d, 'f> Forker<'d, 'f> {
         }
         let unused = self.task.as_ref().map(Task::unused_heap);
         self.left_out = unused.unwrap_or_default();
-        if let Err(again) = self.copy_heap() {
-            self.not_copied = Some(again);
-            return Visit::Abort;
-        }
+        let not_copied = match self.copy_heap() {
+            Ok(not_copied) => not_copied,
+            Err(again) => {
+                self.not_copied = Some(again);
+                return Visit::Abort;
+            }
+        };
         let by = self.handlers.fork_by();
-        let side = NotCopied::new(self.left_out.clone()).and_then(|_not_copied| process::fork(by));
+        let side = NotCopied::new(not_copied).and_then(|_not_copied| process::fork(by));
         match side {
             Ok(Side::Child) => self.begin_child(by, filter),
             Ok(Side::Parent(child)) => {
+                if let Some(HeapImage::Rounds(image)) = self.image() {
+                    image.after_fork();
+                }
                 self.forked = Some(Ok(child));
                 Visit::Abort
             }
@@ -201,12 +213,12 @@ impl<'d, 'f> Forker<'d, 'f> {
         }
     }
 
-    /// Copies the heap if a fork does not.
-    fn copy_heap(&mut self) -> Result<(), Again> {
-        if let Some(image) = self.task.as_mut().and_then(|task| task.image.as_mut()) {
-            image.copy()?;
+    /// Copies the heap, if there is to be an image. Returns the memory that the fork need not copy.
+    fn copy_heap(&mut self) -> Result<Vec<Range<u64>>, Again> {
+        match self.task.as_mut().and_then(|task| task.image.as_mut()) {
+            Some(image) => image.copy(&self.left_out),
+            None => Ok(self.left_out.clone()),
         }
-        Ok(())
     }
 
     /// In the child: makes it harmless, and lets HotSpot's walk go on.
@@ -223,10 +235,18 @@ impl<'d, 'f> Forker<'d, 'f> {
         if by == ForkBy::NoHandlers && !use_own_memory() {
             process::exit(process::PANICKED);
         }
-        let image = self.task.as_ref().and_then(|task| task.image.as_ref());
-        if image.is_some_and(|image| image.take_place().is_err()) {
-            process::exit(process::PANICKED);
-        }
+        let image = self.task.as_mut().and_then(|task| task.image.as_mut());
+        process::be_killed_first();
+        let watchdog = self.watchdog.as_ref();
+        let live = || watchdog.map_or((), Watchdog::feed);
+        let taken = image.map_or(Ok(true), |image| image.take_place(&live));
+        let Ok(is_same) = taken else {
+            let left_bytes = MemoryLeft::open().too_little();
+            let why = left_bytes.map_or(Failure::NoMemory, |left_bytes| Failure::LittleMemory {
+                left_bytes,
+            });
+            self.end(Err(why));
+        };
         let mut keep = Vec::new();
         if let Some(task) = &self.task {
             keep.push(task.socket.as_raw_fd());
@@ -243,6 +263,9 @@ impl<'d, 'f> Forker<'d, 'f> {
             self.listen()
         }));
         match settled {
+            Ok(Ok(())) if !is_same => {
+                self.end(Err(Failure::Unexplained("the image equals the heap")));
+            }
             Ok(Ok(())) => {
                 // From here on another thread notices if HotSpot waits for a lock.
                 if let Some(watchdog) = &self.watchdog {

@@ -1,193 +1,88 @@
-//! The image of a heap that a fork does not copy, as that of ZGC: all that has objects is copied in
-//! the stop, and takes the heap's place in the child.
+//! The image of the heap, which takes the heap's place in the child: of a heap that a fork does not
+//! copy, or of one that is better not copied by a fork.
 
-use crate::heap::error::{Again, DumpError};
-use headroom::MemoryLeft;
-use hotspot::{Look, Mapped, SharedHeap};
-use jvm::os::image::Image;
-use jvm::os::semaphore::Semaphore;
+use super::rounds_image::RoundsImage;
+use super::shared_image::SharedImage;
+use crate::heap::error::Again;
 use snapshot::layout::Colours;
 use std::io;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
-use std::thread::{available_parallelism, sleep, yield_now};
-use std::time::Duration;
-use writer::start_worker;
-
-/// The room is larger than the heap by this part and these bytes, as the application runs on until
-/// the stop.
-const MORE_PART: u64 = 4;
-const MORE_BYTES: u64 = 64 << 20;
-/// More threads than this copy no faster.
-const MOST_THREADS: usize = 8;
-/// How long to wait, and how often, until ZGC has moved the objects of a cycle.
-const RELOCATION: Duration = Duration::from_millis(10);
-const RELOCATION_LOOKS: u32 = 50;
 
 /// Room for an image of the heap, then the image.
 #[derive(Debug)]
-pub(super) struct HeapImage {
-    heap: SharedHeap,
-    copying: Arc<Copying>,
-    left: MemoryLeft,
-    /// What is to be copied, as it was before the stop.
-    used_bytes: u64,
-    /// The heap as it was copied; `None` before.
-    copied: Option<Mapped>,
-}
-
-/// What the copying threads share.
-#[derive(Debug)]
-struct Copying {
-    image: Image,
-    wakes: Semaphore,
-    has_begun: AtomicBool,
-    is_over: AtomicBool,
+pub(super) enum HeapImage {
+    /// All is copied in the stop.
+    Shared(SharedImage),
+    /// All is copied before; in the stop, what was written since.
+    Rounds(RoundsImage),
 }
 
 impl HeapImage {
-    /// Takes the room, and starts the threads that will copy. Waits until ZGC is not moving
-    /// objects. `None` if a fork copies the heap.
-    pub(super) fn prepare(heap: Option<SharedHeap>) -> Result<Option<Self>, DumpError> {
-        let Some(heap) = heap else {
-            return Ok(None);
-        };
-        let left = MemoryLeft::open();
-        let used = used_bytes(&heap, &left)?;
-        let bytes = used + used / MORE_PART + MORE_BYTES;
-        if let Some(left_bytes) = left.too_little_for(bytes) {
-            return Err(DumpError::Engine(format!(
-                "an image of the heap needs {} MiB of memory, and {} MiB are left",
-                bytes >> 20,
-                left_bytes >> 20
-            )));
+    /// Copies what was written meanwhile, so that the stop has less to copy. An error if there is
+    /// no image any more.
+    pub(super) fn catch_up(&mut self) -> io::Result<()> {
+        match self {
+            Self::Shared(_) => Ok(()),
+            Self::Rounds(image) => image.catch_up(),
         }
-        let image = Image::with_room(bytes, || left.too_little().is_none());
-        let image = image.map_err(|error| {
-            DumpError::Engine(format!(
-                "there is no memory for an image of the heap: {error}"
-            ))
-        })?;
-        let image = Self {
-            heap,
-            copying: Copying::start(image),
-            used_bytes: used_bytes(&heap, &left)?,
-            left,
-            copied: None,
-        };
-        Ok(Some(image))
     }
 
-    /// The bytes that are to be copied, as they were before the stop.
-    pub(super) fn used_bytes(&self) -> u64 {
-        self.used_bytes
-    }
-
-    /// Copies the heap. Call it while the application stands still.
-    pub(super) fn copy(&mut self) -> Result<(), Again> {
-        let Some(Look::Still(mapped)) = self.heap.look() else {
-            return Err(Again::Moving);
-        };
-        let image = &self.copying.image;
-        if self.left.too_little().is_some() || !image.plan(&mapped.used) {
-            return Err(Again::Grown);
+    /// The bytes that are to be copied in the stop, as they were before it.
+    pub(super) fn stop_bytes(&self) -> u64 {
+        match self {
+            Self::Shared(image) => image.used_bytes(),
+            Self::Rounds(image) => image.stop_bytes(),
         }
-        self.copying.copy_all();
-        if image.has_failed() {
-            return Err(Again::Moving);
+    }
+
+    /// The bytes of memory that the fork need not copy.
+    pub(super) fn unforked_bytes(&self) -> u64 {
+        match self {
+            Self::Shared(_) => 0,
+            Self::Rounds(image) => image.unforked_bytes(),
         }
-        self.copied = Some(mapped);
-        Ok(())
     }
 
-    /// In the child: puts the image in the place of the heap.
-    pub(super) fn take_place(&self) -> io::Result<()> {
-        let mapped = self.copied.as_ref().map(|copied| copied.all.as_slice());
-        // SAFETY: this is the forked copy, with one thread; the mappings are those of the heap.
-        unsafe { self.copying.image.take_place(mapped.unwrap_or_default()) }
+    /// Copies the heap, without the parts that are `unused`. Returns the memory that the fork need
+    /// not copy. Call it while the application stands still.
+    pub(super) fn copy(&mut self, unused: &[Range<u64>]) -> Result<Vec<Range<u64>>, Again> {
+        match self {
+            Self::Shared(image) => image.copy().map(|()| unused.to_vec()),
+            Self::Rounds(image) => image.finish(unused),
+        }
     }
 
-    /// In the child: how the references of the image are coloured, for as long as it lives.
+    /// In the child: puts the image in the place of the heap. `false` if both were compared, and
+    /// differ. `live` shows that the child lives.
+    pub(super) fn take_place(&mut self, live: &dyn Fn()) -> io::Result<bool> {
+        match self {
+            Self::Shared(image) => image.take_place().map(|()| true),
+            Self::Rounds(image) => image.take_place(live),
+        }
+    }
+
+    /// In the child: how the references of the image are coloured, for as long as it lives; `None`
+    /// if they are not.
     pub(super) fn colours(&self) -> Option<&'static Colours> {
-        let copied = self.copied.as_ref()?;
-        Some(Box::leak(Box::new(copied.colours)))
+        match self {
+            Self::Shared(image) => image.colours(),
+            Self::Rounds(_) => None,
+        }
+    }
+
+    /// How the heap was copied, for the summary line; `None` if there is no other way for it.
+    pub(super) fn summary(&self) -> Option<String> {
+        match self {
+            Self::Shared(_) => None,
+            Self::Rounds(image) => image.summary(),
+        }
     }
 
     /// The addresses between which the image has objects.
     pub(super) fn range(&self) -> Option<Range<u64>> {
-        self.copying.image.range()
-    }
-}
-
-impl Drop for HeapImage {
-    fn drop(&mut self) {
-        self.copying.is_over.store(true, Ordering::Release);
-        self.copying.wake();
-    }
-}
-
-/// The bytes that are in use as soon as no objects are being moved.
-fn used_bytes(heap: &SharedHeap, left: &MemoryLeft) -> Result<u64, DumpError> {
-    let unread = "the collector's own account of its heap cannot be read";
-    let mut why = DumpError::Engine(unread.to_owned());
-    for _ in 0..RELOCATION_LOOKS {
-        if let Some(left_bytes) = left.too_little() {
-            return Err(DumpError::LittleMemory { left_bytes });
-        }
-        match heap.look() {
-            Some(Look::Still(mapped)) => {
-                let bytes = mapped.used.iter().map(|range| range.end - range.start);
-                return Ok(bytes.sum());
-            }
-            Some(Look::Moving) => why = Again::Moving.into(),
-            // The application runs, so what was read may not have been of one moment.
-            None => {}
-        }
-        sleep(RELOCATION);
-    }
-    Err(why)
-}
-
-impl Copying {
-    /// Starts the threads, which wait.
-    fn start(image: Image) -> Arc<Self> {
-        let copying = Arc::new(Self {
-            image,
-            wakes: Semaphore::default(),
-            has_begun: AtomicBool::new(false),
-            is_over: AtomicBool::new(false),
-        });
-        let processors = available_parallelism().map_or(1, usize::from);
-        for _ in 1..processors.min(MOST_THREADS) {
-            let copying = Arc::clone(&copying);
-            // Without it, the others copy its pieces.
-            let _ = start_worker("hprof image", Box::new(move || copying.help()));
-        }
-        copying
-    }
-
-    fn wake(&self) {
-        (0..MOST_THREADS).for_each(|_| self.wakes.post());
-    }
-
-    /// Copies in all threads, until all is copied.
-    fn copy_all(&self) {
-        self.has_begun.store(true, Ordering::Release);
-        self.wake();
-        self.image.copy();
-        while !self.image.is_copied() {
-            yield_now();
-        }
-    }
-
-    /// A thread that copies, and does not end before the fork.
-    fn help(&self) {
-        while !self.is_over.load(Ordering::Acquire) {
-            if self.has_begun.load(Ordering::Acquire) {
-                self.image.copy();
-            }
-            self.wakes.wait();
+        match self {
+            Self::Shared(image) => image.range(),
+            Self::Rounds(image) => Some(image.range()),
         }
     }
 }

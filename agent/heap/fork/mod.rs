@@ -32,6 +32,8 @@ mod parent;
 mod pause;
 mod process;
 mod product;
+mod rounds_image;
+mod shared_image;
 mod silence;
 mod standing_frames;
 mod virtual_thread_fields;

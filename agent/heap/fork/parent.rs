@@ -11,6 +11,8 @@ use super::message::Written;
 use super::pause::huge_pages::HugePages;
 use super::process::Child;
 use super::product::Product;
+use super::rounds_image::RoundsImage;
+use super::shared_image::SharedImage;
 use super::virtual_thread_fields::{
     method_ids, stack_chunk_class, the_same_fields, virtual_thread_fields,
 };
@@ -36,6 +38,7 @@ use hotspot::{
 };
 use jvm::java_version::java_version;
 use jvm::object::{Handle, Object};
+use jvm::os::others_time::OthersTime;
 use rustc_hash::FxHashMap;
 use snapshot::classes::NameFields;
 use std::cell::RefCell;
@@ -102,6 +105,7 @@ impl<'f> Attempt<'f> {
         profiled: Profiled<'_>,
     ) -> Result<Copied, DumpError> {
         let (env, jni) = (self.env, self.jni);
+        let others = OthersTime::begin();
         let (tables, cause, mut objects) = self.empty_tables();
         let mut catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
         let known = KnownObjects::take(env, jni, &catalogue)?;
@@ -116,7 +120,7 @@ impl<'f> Attempt<'f> {
         let options = self.order.options;
         let (allocated, held) =
             AllocationTraces::take(profiled, options, (env, jni), &mut catalogue, &mut objects)?;
-        let image = HeapImage::prepare(shared)?;
+        let image = self.image(shared, &current, &product, others)?;
         // No class is linked from here to the fork: its objects would be unknown.
         let closed = CLASS_GATE.close();
         pinned.extend(self.catch_up(&mut catalogue, &mut objects)?);
@@ -145,8 +149,9 @@ impl<'f> Attempt<'f> {
             order: self.order,
         };
         let invented = task.mirror_fields.invented().into_iter().chain(cause);
-        let (child, objects) = self.fork(task, own_thread, without_barrier)?;
-        drop((closed, known, held));
+        let (child, objects, image) = self.fork(task, own_thread, without_barrier)?;
+        // The image last: its end takes time, and threads wait at the gate.
+        drop((closed, known, held, image));
         let mut answers = Answers {
             attempt: self,
             catalogue: &mut catalogue,
@@ -243,7 +248,7 @@ impl<'f> Attempt<'f> {
             false => format!(", redacted: {}", redaction.name()),
         };
         let outcome = Outcome {
-            engine: format!("snapshot{redacted}"),
+            engine: format!("snapshot{}{redacted}", self.tried.copied_by.take()),
             path: written.path,
             bytes: written.bytes,
             objects: done.encoded.objects,
@@ -290,6 +295,26 @@ impl<'f> Attempt<'f> {
         Ok(shared)
     }
 
+    /// The image of the heap; `None` if the fork shall copy it.
+    fn image(
+        &self,
+        shared: Option<SharedHeap>,
+        object: &Object<'_>,
+        product: &Product<&DumpFile>,
+        others: OthersTime,
+    ) -> Result<Option<HeapImage>, DumpError> {
+        if let Some(heap) = shared {
+            return Ok(Some(HeapImage::Shared(SharedImage::prepare(heap)?)));
+        }
+        // Who waits, waits for the copy. A later attempt would copy all once more.
+        let is_later = self.copies_all || !self.tried.paused.get().is_zero();
+        if is_later || copied::is_awaited() {
+            return Ok(None);
+        }
+        let image = RoundsImage::prepare(object, self.order, product, others.processors());
+        Ok(image.map(HeapImage::Rounds))
+    }
+
     /// Asks the JVM how much heap is in use.
     fn note_used_bytes(&self, catalogue: &Catalogue<'_>) {
         let runtime = catalogue.bootstrap_class(b"Ljava/lang/Runtime;");
@@ -307,13 +332,20 @@ impl<'f> Attempt<'f> {
     /// `without_barrier`, the walk has none.
     fn fork(
         &self,
-        task: Task<'_, 'f>,
+        mut task: Task<'_, 'f>,
         own_thread: ObjectIndex,
         without_barrier: Option<WithoutBarrier>,
-    ) -> Result<(Child, ObjectTable), DumpError> {
+    ) -> Result<(Child, ObjectTable, Option<HeapImage>), DumpError> {
+        if let Some(Err(_)) = task.image.as_mut().map(HeapImage::catch_up) {
+            task.image = None;
+        }
         let bound = StopBound(self.order.max_pause());
-        let copied_bytes = task.image.as_ref().map_or(0, HeapImage::used_bytes);
-        let until = bound.fork_until(self.tried.paused.get(), copied_bytes)?;
+        let image = task.image.as_ref();
+        let until = bound.fork_until(
+            self.tried.paused.get(),
+            image.map_or(0, HeapImage::stop_bytes),
+            image.map_or(0, HeapImage::unforked_bytes),
+        )?;
         let mut forker = Forker::new(task, own_thread, until, without_barrier);
         let began = Instant::now();
         let reports = forker.reports();
@@ -322,10 +354,13 @@ impl<'f> Attempt<'f> {
             .paused
             .set(self.tried.paused.get() + began.elapsed());
         self.tried.has_left_out.set(forker.has_left_out());
+        let image = forker.image().and_then(HeapImage::summary);
+        let copied_by = image.map_or_else(String::new, |image| format!(" of {image}"));
+        self.tried.copied_by.replace(copied_by);
         let is_late = forker.is_late();
         let has_lost_filter = forker.has_lost_filter();
         let not_copied = forker.take_not_copied();
-        let (forked, objects) = forker.into_parts();
+        let (forked, objects, image) = forker.into_parts();
         answer.when("the walk over the heap")?;
         if let (true, Some(limit)) = (is_late, self.order.max_pause()) {
             let paused = self.tried.paused.get();
@@ -338,7 +373,7 @@ impl<'f> Attempt<'f> {
             return Err(self.lost_filter());
         }
         match forked {
-            Some(Ok(child)) => Ok((child, objects)),
+            Some(Ok(child)) => Ok((child, objects, image)),
             Some(Err(error)) => Err(not_forked(error)),
             None => Err(DumpError::Engine("the JVM reports no roots".to_owned())),
         }

@@ -332,11 +332,14 @@ pub(super) fn settle(keep: &[RawFd]) {
         libc::setpriority(libc::PRIO_PROCESS, 0, nice);
     }
     close_others(keep);
+}
+
+/// If memory runs out, the kernel kills the child before the application.
+pub(super) fn be_killed_first() {
     if group_dies_as_one() {
-        // Otherwise the application would be killed with the child.
+        // The application would be killed with the child.
         return;
     }
-    // If memory runs out, the kernel kills the child before the application.
     let _ = File::options()
         .write(true)
         .open("/proc/self/oom_score_adj")

@@ -1,0 +1,304 @@
+//! The image of a heap that a fork could copy. It is copied in rounds while the application runs,
+//! so neither the pause nor the application's writes after it grow with the heap.
+
+use super::product::Product;
+use crate::heap::error::Again;
+use crate::message::say;
+use crate::order::Order;
+use headroom::MemoryLeft;
+use hotspot::flags::is_on;
+use hotspot::{without, PrivateHeap, VmStructs};
+use jvm::object::Object;
+use jvm::os::image_check::ImageCheck;
+use jvm::os::tracked_image::TrackedImage;
+use options::HeapCopy;
+use std::io;
+use std::ops::Range;
+
+/// Rounds before the last one, which comes directly before the stop.
+const MOST_ROUNDS: u32 = 4;
+/// If at most this part of the heap is left to copy, the rounds end.
+const ENOUGH_PART: u64 = 50;
+/// If more than this part is written while a round copies, the next would find as much.
+const HOT_PART: u64 = 4;
+/// More than this is not copied in the stop, but by the child: 10 ms. Until it has done so, the
+/// application pays for its writes as after an ordinary fork.
+const MOST_STOP_BYTES: u64 = 32 << 20;
+/// The child shows that it lives after so many bytes.
+const BYTES_BETWEEN_SIGNS: u64 = 64 << 20;
+/// The memory that must be left is larger than the heap by this part.
+const MORE_PART: u64 = 10;
+/// From this size on, the fork of an idle application's heap takes too long: 30 to 40 ms, if it is
+/// in small pages.
+const LARGE_BYTES: u64 = 2 << 30;
+/// From this size on, a busy application loses more to copies of pages than to the image.
+const BUSY_BYTES: u64 = 64 << 20;
+/// An application that uses at least this many processors is busy.
+const BUSY_PROCESSORS: f64 = 0.25;
+
+/// The image, and what it is of.
+#[derive(Debug)]
+pub(super) struct RoundsImage {
+    heap: PrivateHeap,
+    image: TrackedImage,
+    left: MemoryLeft,
+    /// The child has the heap, too, and compares both; it copies nothing itself.
+    check: Option<ImageCheck>,
+    /// What the heap had in memory at the beginning.
+    used_bytes: u64,
+    /// What is left to copy: before the stop as it is expected, then as it was.
+    unread_bytes: u64,
+    /// Whether the collector moves objects while the application stands still.
+    moves_in_stop: bool,
+    /// Whether the user bounds the stop.
+    is_bounded: bool,
+    /// What the image takes the place of; nothing before the stop, and if the fork copies the heap.
+    copied: Vec<Range<u64>>,
+    /// What the child copies.
+    unread: Vec<Range<u64>>,
+}
+
+impl RoundsImage {
+    /// The image after some rounds; `None` if a fork shall copy the heap of this object.
+    /// `processors` are those that the application uses.
+    pub(super) fn prepare<F>(
+        object: &Object<'_>,
+        order: &Order<'_>,
+        product: &Product<F>,
+        processors: f64,
+    ) -> Option<Self> {
+        let wanted = order.heap_copy();
+        let by_fork = match wanted {
+            // The fork is short already, and tracking would split the huge pages.
+            HeapCopy::Auto => is_on("UseTransparentHugePages") == Some(true),
+            HeapCopy::Fork => true,
+            HeapCopy::Image | HeapCopy::Compared => false,
+        };
+        if by_fork {
+            return None;
+        }
+        // Counting is over before a copy of the heap would be worth its time.
+        let is_busy = processors >= BUSY_PROCESSORS && !matches!(product, Product::Counts(_));
+        let least = if is_busy { BUSY_BYTES } else { LARGE_BYTES };
+        let least_bytes = if wanted == HeapCopy::Auto { least } else { 0 };
+        let prepared = Self::try_prepare(object, order, least_bytes);
+        let prepared = prepared.inspect_err(|why| {
+            if wanted != HeapCopy::Auto || order.options.verbose {
+                say(&format!("the fork copies the heap, not an image: {why}"));
+            }
+        });
+        prepared.ok()?
+    }
+
+    /// `None` if less than `least_bytes` of the heap are in memory.
+    fn try_prepare(
+        object: &Object<'_>,
+        order: &Order<'_>,
+        least_bytes: u64,
+    ) -> Result<Option<Self>, String> {
+        let heap = PrivateHeap::of(object).ok_or("this JVM does not say where its heap is")?;
+        let image = TrackedImage::new(heap.reserved().clone());
+        let image = image.map_err(|error| format!("the kernel tracks no writes: {error}"))?;
+        let check = (order.heap_copy() == HeapCopy::Compared).then(ImageCheck::new);
+        let mut image = Self {
+            heap,
+            image,
+            left: MemoryLeft::open(),
+            check: check.transpose().map_err(not_read)?,
+            used_bytes: 0,
+            unread_bytes: 0,
+            moves_in_stop: is_on("UseShenandoahGC") == Some(true),
+            is_bounded: order.max_pause().is_some(),
+            copied: Vec::new(),
+            unread: Vec::new(),
+        };
+        image.used_bytes = image.count_unread().map_err(not_read)?;
+        if image.used_bytes < least_bytes {
+            return Ok(None);
+        }
+        let bytes = image.used_bytes + image.used_bytes / MORE_PART;
+        if let Some(left_bytes) = image.left.too_little_for(bytes) {
+            return Err(format!(
+                "it needs {} MiB of memory, and {} MiB are left",
+                bytes >> 20,
+                left_bytes >> 20
+            ));
+        }
+        image.run_rounds().map_err(not_read)?;
+        Ok(Some(image))
+    }
+
+    /// Copies the heap, and again what is written meanwhile, as long as that becomes less.
+    fn run_rounds(&mut self) -> io::Result<()> {
+        for _ in 0..MOST_ROUNDS {
+            self.round()?;
+            self.unread_bytes = self.count_unread()?;
+            if self.unread_bytes <= self.used_bytes / ENOUGH_PART || self.is_hot() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// A last short round, directly before the stop, while no class may be linked.
+    pub(super) fn catch_up(&mut self) -> io::Result<()> {
+        if self.count_unread()? <= MOST_STOP_BYTES {
+            self.round()?;
+        }
+        self.unread_bytes = self.count_unread()?;
+        Ok(())
+    }
+
+    /// Copies what was written since the round before.
+    fn round(&mut self) -> io::Result<()> {
+        let ranges = self.used()?;
+        let left = &self.left;
+        self.image.round(&ranges, || left.too_little().is_none())
+    }
+
+    /// The parts of the heap that have objects, by an account that may be old.
+    fn used(&self) -> io::Result<Vec<Range<u64>>> {
+        let mapped = self.heap.mapped().ok_or(io::ErrorKind::NotFound)?;
+        let unused = VmStructs::find().unused_heap;
+        let unused = unused.map_or_else(Vec::new, |unused| unused.parts(&[]));
+        Ok(without(&mapped, &unused))
+    }
+
+    fn count_unread(&self) -> io::Result<u64> {
+        Ok(bytes(&self.image.unread(&self.used()?)?))
+    }
+
+    /// Whether the application writes so much that a round would be of no use.
+    fn is_hot(&self) -> bool {
+        self.check.is_none() && self.unread_bytes > self.used_bytes / HOT_PART
+    }
+
+    /// Whether the child copies what is left.
+    fn is_late(&self) -> bool {
+        self.check.is_none() && self.unread_bytes > MOST_STOP_BYTES
+    }
+
+    /// The bytes that the stop is expected to copy.
+    pub(super) fn stop_bytes(&self) -> u64 {
+        if self.is_late() {
+            return 0;
+        }
+        self.unread_bytes
+    }
+
+    /// The bytes of memory that the fork is expected not to copy.
+    pub(super) fn unforked_bytes(&self) -> u64 {
+        if self.is_late() {
+            return 0;
+        }
+        self.used_bytes
+    }
+
+    /// Completes the image, or leaves that to the child. If there can be none, the fork copies the
+    /// heap. Returns the memory that it need not copy. Call it while the application stands still.
+    pub(super) fn finish(&mut self, unused: &[Range<u64>]) -> Result<Vec<Range<u64>>, Again> {
+        let was_late = self.is_late();
+        let whole = match self.try_finish(unused) {
+            Ok(()) if self.is_late() && self.is_bounded && !was_late => return Err(Again::Grown),
+            Ok(()) if self.check.is_some() || self.is_late() => None,
+            Ok(()) => self.heap.mapped(),
+            Err(_) => {
+                self.copied.clear();
+                self.unread.clear();
+                None
+            }
+        };
+        Ok(whole.unwrap_or_else(|| unused.to_vec()))
+    }
+
+    fn try_finish(&mut self, unused: &[Range<u64>]) -> io::Result<()> {
+        let mapped = self.heap.mapped().ok_or(io::ErrorKind::NotFound)?;
+        self.copied = without(&mapped, unused);
+        self.unread = self.image.unread(&self.copied)?;
+        self.unread_bytes = bytes(&self.unread);
+        // What the child copies may be copied for the application's writes, too.
+        if self.left.too_little_for(2 * self.unread_bytes).is_some() {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        self.image.clear_absent(&self.copied)?;
+        match (self.is_late(), self.moves_in_stop) {
+            (false, _) => self.copy_in_stop(),
+            (true, false) => Ok(()),
+            (true, true) => Err(io::ErrorKind::ResourceBusy.into()),
+        }
+    }
+
+    /// Copies until nobody has written meanwhile. The application stands still, but native code in
+    /// a critical section does not, which writes values only; nor may the collector.
+    fn copy_in_stop(&mut self) -> io::Result<()> {
+        for _ in 0..MOST_ROUNDS {
+            self.image.round(&self.copied, || true)?;
+            self.unread = self.image.unread(&self.copied)?;
+            if self.unread.is_empty() {
+                return Ok(());
+            }
+        }
+        self.unread.clear();
+        match self.moves_in_stop {
+            false => Ok(()),
+            true => Err(io::ErrorKind::ResourceBusy.into()),
+        }
+    }
+
+    /// After the fork, in the parent, before the application goes on.
+    pub(super) fn after_fork(&self) {
+        if let Some(check) = &self.check {
+            // Without a report the child gives up.
+            let _ = check.report(&self.image, &self.copied);
+        }
+    }
+
+    /// In the child: completes the image, and puts it in the place of the heap. `false` if both
+    /// were compared, and differ. `live` shows that the child lives.
+    pub(super) fn take_place(&mut self, live: &dyn Fn()) -> io::Result<bool> {
+        let mut copied_bytes = 0;
+        for run in std::mem::take(&mut self.unread) {
+            if copied_bytes >= BYTES_BETWEEN_SIGNS {
+                copied_bytes = 0;
+                live();
+                if self.left.too_little().is_some() {
+                    return Err(io::ErrorKind::OutOfMemory.into());
+                }
+            }
+            copied_bytes += run.end - run.start;
+            self.image.copy(&run)?;
+        }
+        let check = self.check.as_ref();
+        let differing = check.map(|check| check.differing_pages(&self.image, &self.copied));
+        let is_same = differing.transpose()?.unwrap_or(0) == 0;
+        // SAFETY: this is the forked copy, with one thread; the ranges are mapped.
+        unsafe { self.image.take_place(&self.copied)? };
+        Ok(is_same)
+    }
+
+    /// The addresses of the heap.
+    pub(super) fn range(&self) -> Range<u64> {
+        self.heap.reserved().clone()
+    }
+
+    /// What was copied when, for the summary line; `None` if the fork copied the heap.
+    pub(super) fn summary(&self) -> Option<String> {
+        let when = if self.is_late() { "after" } else { "in" };
+        (!self.copied.is_empty()).then(|| {
+            format!(
+                "an image of {} MB ({} MB copied {when} the pause)",
+                self.used_bytes / 1_000_000,
+                self.unread_bytes / 1_000_000
+            )
+        })
+    }
+}
+
+fn bytes(runs: &[Range<u64>]) -> u64 {
+    runs.iter().map(|run| run.end - run.start).sum()
+}
+
+#[allow(clippy::needless_pass_by_value)] // For `map_err`.
+fn not_read(error: io::Error) -> String {
+    format!("it cannot be copied: {error}")
+}

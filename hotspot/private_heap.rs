@@ -1,0 +1,85 @@
+//! A heap that a fork copies: the addresses that HotSpot has reserved for it, and what of them is
+//! in use as memory.
+
+use crate::unused_heap::words;
+use crate::vm_structs::Table;
+use jvm::object::Object;
+use jvm::os::careful_reads;
+use snapshot::mappings::{os_maps, Mappings};
+use std::ops::Range;
+
+const PAGE_BYTES: u64 = 4096;
+
+/// The heap of any collector but ZGC.
+#[derive(Clone, Debug)]
+pub struct PrivateHeap {
+    reserved: Range<u64>,
+}
+
+impl PrivateHeap {
+    /// `None` if this JVM does not export the range (`CollectedHeap::_reserved`, vmStructs.cpp), or
+    /// if this object is not in it.
+    pub fn of(object: &Object<'_>) -> Option<Self> {
+        let table = Table::find()?;
+        let heap = table.static_address("Universe", "_collectedHeap")?;
+        let range = table.offset("CollectedHeap", "_reserved")?;
+        let start = range + table.offset("MemRegion", "_start")?;
+        let length = range + table.offset("MemRegion", "_word_size")?;
+        let heap = *words(&[heap])?.first()?;
+        let [start, length] = *words(&[heap + start, heap + length])?.as_slice() else {
+            return None;
+        };
+        let reserved = start..start.checked_add(length.checked_mul(8)?)?;
+        let whole = [reserved.start, reserved.end].map(|edge| edge % PAGE_BYTES == 0);
+        let own = careful_reads::try_read(object.handle().bits() & !7)?;
+        (whole == [true; 2] && reserved.contains(&own)).then_some(Self { reserved })
+    }
+
+    /// All addresses at which the heap may ever be.
+    pub fn reserved(&self) -> &Range<u64> {
+        &self.reserved
+    }
+
+    /// The parts that are memory of their own now: not what is only reserved, and not memory of a
+    /// file, such as archived objects. `None` if the kernel does not list them.
+    pub fn mapped(&self) -> Option<Vec<Range<u64>>> {
+        let mappings = Mappings::parse(&os_maps().ok()?);
+        Some(mappings.anonymous(&self.reserved).collect())
+    }
+}
+
+/// The ranges without these parts. Both are in order.
+pub fn without(ranges: &[Range<u64>], parts: &[Range<u64>]) -> Vec<Range<u64>> {
+    let mut left = Vec::new();
+    for range in ranges {
+        let mut from = range.start;
+        let first = parts.partition_point(|part| part.end <= from);
+        for part in parts.iter().skip(first) {
+            if part.start >= range.end {
+                break;
+            }
+            left.push(from..part.start.max(from));
+            from = part.end;
+        }
+        left.push(from..range.end.max(from));
+    }
+    left.retain(|range| range.start < range.end);
+    left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_taken_out_of_ranges() {
+        let ranges = [10..20, 30..40];
+        let left = |parts: &[Range<u64>]| without(&ranges, parts);
+        assert_eq!(left(&[]), ranges);
+        assert_eq!(left(&[0..5, 20..30, 50..60]), ranges);
+        assert_eq!(left(&[12..14, 15..33]), [10..12, 14..15, 33..40]);
+        assert_eq!(left(&[10..20, 34..35]), [30..34, 35..40]);
+        assert_eq!(left(&[8..11, 39..44]), [11..20, 30..39]);
+        assert_eq!(left(&[0..25, 25..100]), []);
+    }
+}

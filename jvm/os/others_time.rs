@@ -1,0 +1,70 @@
+//! How busy the other threads of this process are.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// The kernel counts a thread's time when it leaves its processor, or at its next tick.
+const LEAST: Duration = Duration::from_millis(10);
+
+/// The processor time of all threads but the calling one, from now on.
+#[derive(Clone, Copy, Debug)]
+pub struct OthersTime {
+    began: Instant,
+    at_begin: Duration,
+}
+
+impl OthersTime {
+    /// Begins to measure.
+    pub fn begin() -> Self {
+        Self {
+            began: Instant::now(),
+            at_begin: others_time(),
+        }
+    }
+
+    /// The processor time that they have taken since the beginning, as a part of the time that has
+    /// passed: 2.0 if two processors were busy. Waits until 10 ms have passed.
+    pub fn processors(self) -> f64 {
+        sleep(LEAST.saturating_sub(self.began.elapsed()));
+        let taken = others_time().saturating_sub(self.at_begin);
+        taken.as_secs_f64() / self.began.elapsed().as_secs_f64()
+    }
+}
+
+fn others_time() -> Duration {
+    let process = time(libc::CLOCK_PROCESS_CPUTIME_ID);
+    process.saturating_sub(time(libc::CLOCK_THREAD_CPUTIME_ID))
+}
+
+fn time(clock: libc::clockid_t) -> Duration {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the record outlives the call.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    Duration::from_secs(seconds) + Duration::from_nanos(u64::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn another_thread_that_works_is_seen() {
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+            let begun = OthersTime::begin();
+            // On a busy machine the thread may get little time, but some.
+            while begun.processors() < 0.01 {}
+            is_over.store(true, Ordering::Relaxed);
+        });
+    }
+}

@@ -1,0 +1,68 @@
+//! Private memory for tests, which they read and write by offset.
+
+use std::os::fd::AsRawFd;
+use std::ptr::null_mut;
+
+/// Zeros of small pages, unmapped with this value.
+#[derive(Debug)]
+pub(super) struct PrivateMemory {
+    start: u64,
+    bytes: u64,
+}
+
+impl PrivateMemory {
+    pub(super) fn new(bytes: u64) -> Self {
+        let length = usize::try_from(bytes).expect("a size");
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: new memory.
+        let start = unsafe {
+            let start = libc::mmap(null_mut(), length, access, flags, -1, 0);
+            assert_ne!(start, libc::MAP_FAILED);
+            libc::madvise(start, length, libc::MADV_NOHUGEPAGE);
+            start as u64
+        };
+        Self { start, bytes }
+    }
+
+    pub(super) fn start(&self) -> u64 {
+        self.start
+    }
+
+    fn at(&self, offset: u64) -> *mut u8 {
+        assert!(offset < self.bytes);
+        (self.start + offset) as *mut u8
+    }
+
+    pub(super) fn put(&self, offset: u64, value: u8) {
+        // SAFETY: a byte of this memory.
+        unsafe { self.at(offset).write_volatile(value) };
+    }
+
+    pub(super) fn get(&self, offset: u64) -> u8 {
+        // SAFETY: as above.
+        unsafe { self.at(offset).read_volatile() }
+    }
+
+    /// Has the kernel read a file into this memory.
+    pub(super) fn fill_from(&self, offset: u64, bytes: usize, file: &impl AsRawFd) {
+        // SAFETY: bytes of this memory; the kernel checks the last.
+        let read = unsafe { libc::read(file.as_raw_fd(), self.at(offset).cast(), bytes) };
+        assert_eq!(usize::try_from(read), Ok(bytes));
+    }
+
+    /// Gives pages back to the kernel: they read as zeros.
+    pub(super) fn give_back(&self, offset: u64, bytes: u64) {
+        let bytes = usize::try_from(bytes).expect("a size");
+        // SAFETY: pages of this memory.
+        unsafe { libc::madvise(self.at(offset).cast(), bytes, libc::MADV_DONTNEED) };
+    }
+}
+
+impl Drop for PrivateMemory {
+    fn drop(&mut self) {
+        let bytes = usize::try_from(self.bytes).unwrap_or(0);
+        // SAFETY: this value's own memory.
+        unsafe { libc::munmap(self.start as *mut _, bytes) };
+    }
+}

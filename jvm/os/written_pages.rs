@@ -1,0 +1,393 @@
+//! Which pages of private memory have been written since they were last asked for: the kernel notes
+//! each first write to a page (userfaultfd(2) in its asynchronous mode, and the ioctl PAGEMAP_SCAN,
+//! Linux 6.7).
+
+use super::seccomp::is_filtered;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// The kernel's structures and numbers (linux/userfaultfd.h, linux/fs.h), which old headers lack.
+const UFFD_API: u64 = 0xAA;
+const UFFD_USER_MODE_ONLY: libc::c_int = 1;
+const FEATURE_WP_UNPOPULATED: u64 = 1 << 13;
+const FEATURE_WP_ASYNC: u64 = 1 << 15;
+const MODE_WP: u64 = 1 << 1;
+const API: u64 = 0xC018_AA3F;
+const REGISTER: u64 = 0xC020_AA00;
+const UNREGISTER: u64 = 0x8010_AA01;
+const PAGEMAP_SCAN: u64 = 0xC060_6610;
+const SCAN_WP_MATCHING: u64 = 1;
+const SCAN_CHECK_WPASYNC: u64 = 1 << 1;
+const PAGE_IS_WRITTEN: u64 = 1 << 1;
+const PAGE_IS_PRESENT: u64 = 1 << 3;
+const PAGE_IS_SWAPPED: u64 = 1 << 4;
+
+/// Memory is released from the kernel's notes in pieces of at most this many bytes: the application
+/// cannot map memory meanwhile.
+const RELEASED_BYTES: u64 = 16 << 20;
+/// Runs of pages that one system call reports.
+const RUNS: usize = 2048;
+/// One system call asks for at most this many bytes of memory, as nothing can be mapped meanwhile.
+const ASKED_BYTES: u64 = 1 << 30;
+
+/// A run of pages (`struct page_region`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    start: u64,
+    end: u64,
+    categories: u64,
+}
+
+/// The question of PAGEMAP_SCAN (`struct pm_scan_arg`).
+#[repr(C)]
+#[derive(Debug, Default)]
+struct Scan {
+    size: u64,
+    flags: u64,
+    start: u64,
+    end: u64,
+    walk_end: u64,
+    runs: u64,
+    runs_length: u64,
+    most_pages: u64,
+    inverted: u64,
+    all_of: u64,
+    any_of: u64,
+    returned: u64,
+}
+
+/// Which pages are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pages {
+    /// Those written since they were last taken. From now on they count as not written.
+    TakeWritten,
+    /// The same, and nothing changes.
+    Written,
+    /// Those that have memory.
+    Present,
+    /// Those that have none, and so read as zeros.
+    Absent,
+}
+
+/// The kernel's notes about ranges of this process's memory. They end with this value.
+#[derive(Debug)]
+pub struct WrittenPages {
+    notes: OwnedFd,
+    pagemap: File,
+    watched: Vec<Range<u64>>,
+}
+
+impl WrittenPages {
+    /// An error if the kernel keeps no such notes, or if a filter limits this process's system
+    /// calls.
+    pub fn open() -> io::Result<Self> {
+        if is_filtered() {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        let flags = libc::O_CLOEXEC | UFFD_USER_MODE_ONLY;
+        // SAFETY: a system call with plain numbers; the descriptor is new.
+        let notes = unsafe {
+            let fd = libc::syscall(libc::SYS_userfaultfd, flags);
+            let fd = i32::try_from(fd).ok().filter(|&fd| fd >= 0);
+            OwnedFd::from_raw_fd(fd.ok_or_else(io::Error::last_os_error)?)
+        };
+        let mut api = [UFFD_API, FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED, 0];
+        ask(&notes, API, &mut api)?;
+        let pagemap = File::open("/proc/self/pagemap")?;
+        let written = Self {
+            notes,
+            pagemap,
+            watched: Vec::new(),
+        };
+        written.written(0..1 << 12, |_| Ok(()))?;
+        Ok(written)
+    }
+
+    /// Has the kernel take notes of this range, which is mapped private. All its pages count as
+    /// written at first.
+    ///
+    /// `false` if it was watched before.
+    pub fn watch(&mut self, range: &Range<u64>) -> io::Result<bool> {
+        let mut question = [range.start, range.end - range.start, MODE_WP, 0];
+        ask(&self.notes, REGISTER, &mut question)?;
+        let is_new = !self.watched.contains(range);
+        if is_new {
+            self.watched.push(range.clone());
+        }
+        Ok(is_new)
+    }
+
+    /// Calls `on_run` with each run of pages that were written since they were last taken, in
+    /// order. From the call on they count as not written. Where the kernel takes no notes, these
+    /// are all pages that have memory, each time.
+    pub fn take(
+        &self,
+        range: Range<u64>,
+        mut on_run: impl FnMut(Range<u64>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut from = range.start;
+        let taken = self.each(range.clone(), Pages::TakeWritten, |run| {
+            from = run.end;
+            on_run(run)
+        });
+        match taken {
+            // A part is not watched. The kernel may have taken pages before it, without a word.
+            Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
+                self.each(from..range.end, Pages::Present, on_run)
+            }
+            taken => taken,
+        }
+    }
+
+    /// As [`WrittenPages::take`], but takes nothing.
+    pub fn written(
+        &self,
+        range: Range<u64>,
+        on_run: impl FnMut(Range<u64>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.each(range, Pages::Written, on_run)
+    }
+
+    /// Calls `on_run` with each run of pages that have memory.
+    pub fn present(
+        &self,
+        range: Range<u64>,
+        on_run: impl FnMut(Range<u64>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.each(range, Pages::Present, on_run)
+    }
+
+    /// Calls `on_run` with each run of pages that have no memory, and so read as zeros.
+    pub fn absent(
+        &self,
+        range: Range<u64>,
+        on_run: impl FnMut(Range<u64>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.each(range, Pages::Absent, on_run)
+    }
+
+    fn each(
+        &self,
+        range: Range<u64>,
+        pages: Pages,
+        mut on_run: impl FnMut(Range<u64>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut runs = vec![Run::default(); RUNS];
+        let mut from = range.start;
+        while from < range.end {
+            let end = range.end.min(from + ASKED_BYTES);
+            let mut scan = Scan::of(from..end, pages);
+            scan.runs = runs.as_mut_ptr() as u64;
+            scan.runs_length = RUNS as u64;
+            // SAFETY: the kernel writes to these two, which outlive the call.
+            let found = unsafe {
+                libc::ioctl(
+                    self.pagemap.as_raw_fd(),
+                    PAGEMAP_SCAN as _,
+                    std::ptr::from_mut(&mut scan),
+                )
+            };
+            let Ok(found) = usize::try_from(found) else {
+                return Err(io::Error::last_os_error());
+            };
+            let runs = runs.get(..found).unwrap_or_default();
+            for run in runs {
+                on_run(run.start..run.end)?;
+            }
+            // The kernel's own word for where it stopped (`walk_end`) is of its last 512 runs.
+            from = match runs.last() {
+                Some(last) if found == RUNS => last.end,
+                _ => end,
+            };
+        }
+        Ok(())
+    }
+}
+
+impl Scan {
+    fn of(range: Range<u64>, pages: Pages) -> Self {
+        let scan = Self {
+            size: size_of::<Self>() as u64,
+            start: range.start,
+            end: range.end,
+            ..Self::default()
+        };
+        let with_memory = PAGE_IS_PRESENT | PAGE_IS_SWAPPED;
+        let written = Self {
+            all_of: PAGE_IS_WRITTEN,
+            any_of: with_memory,
+            returned: PAGE_IS_WRITTEN,
+            ..scan
+        };
+        match pages {
+            // Memory that is not watched must not be marked: its writes would stay unnoticed.
+            Pages::TakeWritten => Self {
+                flags: SCAN_WP_MATCHING | SCAN_CHECK_WPASYNC,
+                ..written
+            },
+            Pages::Written => written,
+            Pages::Present => Self {
+                any_of: with_memory,
+                ..scan
+            },
+            Pages::Absent => Self {
+                inverted: with_memory,
+                all_of: with_memory,
+                returned: with_memory,
+                ..scan
+            },
+        }
+    }
+}
+
+impl Drop for WrittenPages {
+    fn drop(&mut self) {
+        for range in &self.watched {
+            let mut start = range.start;
+            while start < range.end {
+                let bytes = RELEASED_BYTES.min(range.end - start);
+                // What is not mapped any more is not watched either.
+                let _ = ask(&self.notes, UNREGISTER, &mut [start, bytes]);
+                start += bytes;
+            }
+        }
+    }
+}
+
+/// Asks the descriptor of a userfaultfd.
+fn ask<const WORDS: usize>(
+    notes: &OwnedFd,
+    question: u64,
+    words: &mut [u64; WORDS],
+) -> io::Result<()> {
+    // SAFETY: the array is as long as the structure of this question, and outlives the call.
+    match unsafe { libc::ioctl(notes.as_raw_fd(), question as _, words.as_mut_ptr()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::single_range_in_vec_init)] // These are lists of ranges.
+mod tests {
+    use super::*;
+    use crate::os::private_memory::PrivateMemory;
+
+    const PAGE: u64 = 4096;
+
+    type Found = Vec<Range<u64>>;
+
+    fn taken(written: &WrittenPages, range: &Range<u64>) -> Found {
+        let mut found = Vec::new();
+        let taken = written.take(range.clone(), |run| {
+            found.push(run);
+            Ok(())
+        });
+        taken.expect("a scan");
+        found
+    }
+
+    fn found(written: &WrittenPages, range: &Range<u64>, pages: Pages) -> Found {
+        let mut found = Vec::new();
+        let each = written.each(range.clone(), pages, |run| {
+            found.push(run);
+            Ok(())
+        });
+        each.expect("a scan");
+        found
+    }
+
+    #[test]
+    fn pages_that_were_written_are_found_once() {
+        let Ok(mut written) = WrittenPages::open() else {
+            eprintln!("this kernel takes no notes of written pages");
+            return;
+        };
+        let memory = PrivateMemory::new(64 * PAGE);
+        let at = |page: u64| memory.start() + page * PAGE;
+        let all = at(0)..at(64);
+        [3, 4, 10]
+            .into_iter()
+            .for_each(|page| memory.put(page * PAGE, 1));
+        written.watch(&all).expect("private memory");
+        let seen = |pages| found(&written, &all, pages);
+        assert_eq!(seen(Pages::Written), [at(3)..at(5), at(10)..at(11)]);
+        assert_eq!(taken(&written, &all), [at(3)..at(5), at(10)..at(11)]);
+        assert_eq!(taken(&written, &all), []);
+        [4, 20]
+            .into_iter()
+            .for_each(|page| memory.put(page * PAGE, 2));
+        // The kernel's own writes count, too.
+        let zeros = File::open("/dev/zero").expect("zeros");
+        memory.fill_from(30 * PAGE, 10, &zeros);
+        memory.fill_from(10 * PAGE, 10, &zeros);
+        let expected = [4, 10, 20, 30].map(|page| at(page)..at(page + 1));
+        assert_eq!(seen(Pages::Written), expected);
+        assert_eq!(taken(&written, &all), expected);
+        assert_eq!(seen(Pages::Written), []);
+        memory.give_back(4 * PAGE, PAGE);
+        assert_eq!(seen(Pages::Written), []);
+        let absent = seen(Pages::Absent);
+        assert!(absent.contains(&(at(4)..at(10))), "{absent:?}");
+    }
+
+    #[test]
+    fn memory_without_notes_counts_as_written() {
+        let Ok(mut written) = WrittenPages::open() else {
+            return;
+        };
+        let memory = PrivateMemory::new(8 * PAGE);
+        (0..6).for_each(|page| memory.put(page * PAGE, 1));
+        let at = |page: u64| memory.start() + page * PAGE;
+        written
+            .watch(&(at(0)..at(4)))
+            .expect("a part of private memory");
+        assert_eq!(taken(&written, &(at(1)..at(2))), [at(1)..at(2)]);
+        for _ in 0..2 {
+            assert_eq!(taken(&written, &(at(0)..at(8))), [at(0)..at(6)]);
+            memory.put(5 * PAGE, 2);
+            assert_eq!(
+                found(&written, &(at(4)..at(8)), Pages::Written),
+                [at(4)..at(6)]
+            );
+        }
+    }
+
+    #[test]
+    fn many_runs_are_found_once_and_in_order() {
+        let Ok(mut written) = WrittenPages::open() else {
+            return;
+        };
+        for runs in [600, RUNS as u64, RUNS as u64 + 700] {
+            let memory = PrivateMemory::new(2 * runs * PAGE + 90 * PAGE);
+            let all = memory.start()..memory.start() + 2 * runs * PAGE + 90 * PAGE;
+            (0..runs).for_each(|run| memory.put(2 * run * PAGE, 1));
+            assert!(written.watch(&all).expect("private memory"));
+            assert!(!written.watch(&all).expect("the same"));
+            let found = taken(&written, &all);
+            let starts = (0..runs).map(|run| memory.start() + 2 * run * PAGE);
+            let expected: Found = starts.map(|start| start..start + PAGE).collect();
+            assert_eq!(found, expected);
+            assert_eq!(taken(&written, &all), []);
+        }
+    }
+
+    #[test]
+    fn nothing_is_noted_after_the_end() {
+        let Ok(mut written) = WrittenPages::open() else {
+            return;
+        };
+        let memory = PrivateMemory::new(2 * PAGE);
+        memory.put(0, 1);
+        let all = memory.start()..memory.start() + 2 * PAGE;
+        written.watch(&all).expect("private memory");
+        taken(&written, &all);
+        drop(written);
+        let mut written = WrittenPages::open().expect("as before");
+        written.watch(&all).expect("no one else watches it");
+        assert_eq!(taken(&written, &all).len(), 1, "all counts as written");
+    }
+}
