@@ -34,7 +34,7 @@ const MOST_INDEX_BYTES: u64 = 8 << 20;
 const PROBE_BYTES: u64 = 64 << 10;
 
 /// The first words of an index. The number is the version.
-const MAGIC: &[u8] = b"{\"hprof_rs_index\":\"2 ";
+const MAGIC: &[u8] = b"{\"hprof_rs_index\":\"3 ";
 
 /// The name of the question of `leaks`.
 pub(crate) const LEAKS: &str = "leaks";
@@ -238,7 +238,7 @@ fn key(question: &str, arguments: &GraphArguments) -> String {
 }
 
 fn version() -> Value {
-    Value::from(format!("2 {}", env!("CARGO_PKG_VERSION")))
+    Value::from(format!("3 {}", env!("CARGO_PKG_VERSION")))
 }
 
 /// The identity of a dump: length, times of the last change, and a hash of both ends. Nobody but

@@ -123,7 +123,7 @@ fn no_other_file_is_taken_or_replaced() {
         (format!("{}\"answers\":[]}}\n", &sound[..answers]), true),
         (format!("{}\"answers\":{{}}}}\n", &sound[..answers]), true),
         (sound.replace("\"bytes\":", "\"bytes\":1"), true),
-        (sound.replace("\"2 ", "\"2 0"), true),
+        (sound.replace("\"3 ", "\"3 0"), true),
         (sound.replace(":[{", ":[[[{"), true),
         (sound.replace("\"retained\":", "\"retained\":-"), true),
         (sound.replace("\"objects\":", "\"object\":"), true),
