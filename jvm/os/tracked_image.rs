@@ -68,8 +68,12 @@ impl TrackedImage {
             self.copy_or_miss(&run)?;
         }
         for range in ranges {
-            let is_new = self.written.watch(range)?;
-            for piece in pieces(range) {
+            // At first all pages are copied: before Linux 6.9 notes of an earlier image may be left.
+            let new = self.written.watch(range)?;
+            let new = new
+                .iter()
+                .flat_map(|part| pieces(part).map(|piece| (piece, true)));
+            for (piece, is_new) in new.chain(pieces(range).map(|piece| (piece, false))) {
                 if !may_go_on() {
                     return Err(io::ErrorKind::OutOfMemory.into());
                 }
@@ -79,8 +83,8 @@ impl TrackedImage {
         Ok(())
     }
 
-    /// Copies what was written of a piece. The kernel takes notes of a page before it is copied. At
-    /// first all pages are copied: before Linux 6.9 notes of an earlier image may be left.
+    /// Copies what was written of a piece, or all of it. The kernel takes notes of a page before it
+    /// is copied.
     fn copy_piece(&mut self, piece: Range<u64>, is_new: bool) -> io::Result<()> {
         let mut runs = Vec::new();
         let mut add = |run| {
@@ -277,6 +281,26 @@ mod tests {
             assert_eq!(libc::waitpid(child, &mut status, 0), child);
             assert_eq!(status, 0);
         }
+    }
+
+    #[test]
+    fn ranges_that_are_cut_in_another_way_are_not_copied_again() {
+        let memory = PrivateMemory::new(64 * PAGE);
+        let at = |page: u64| memory.start() + page * PAGE;
+        let Ok(mut image) = TrackedImage::new(at(0)..at(64)) else {
+            return;
+        };
+        (0..64).for_each(|page| memory.put(page * PAGE, 1));
+        let first = [at(0)..at(20), at(30)..at(64)];
+        image.round(&first, || true).expect("a round");
+        for page in [5, 25, 40] {
+            image.make_hole(&(at(page)..at(page + 1))).expect("a hole");
+        }
+        memory.put(50 * PAGE, 2);
+        let whole = [at(0)..at(35), at(36)..at(64)];
+        image.round(&whole, || true).expect("a round");
+        let holes = image.differing_pages(&whole).expect("pages");
+        assert_eq!(holes, [at(5), at(40)], "25 is new, 50 was written");
     }
 
     #[test]

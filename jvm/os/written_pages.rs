@@ -109,15 +109,14 @@ impl WrittenPages {
     /// Has the kernel take notes of this range, which is mapped private. All its pages count as
     /// written at first.
     ///
-    /// `false` if it was watched before.
-    pub fn watch(&mut self, range: &Range<u64>) -> io::Result<bool> {
+    /// Returns the parts that were never watched before.
+    pub fn watch(&mut self, range: &Range<u64>) -> io::Result<Vec<Range<u64>>> {
         let mut question = [range.start, range.end - range.start, MODE_WP, 0];
         ask(&self.notes, REGISTER, &mut question)?;
-        let is_new = !self.watched.contains(range);
-        if is_new {
-            self.watched.push(range.clone());
-        }
-        Ok(is_new)
+        let new = without(range, &self.watched);
+        self.watched.extend_from_slice(&new);
+        self.watched.sort_unstable_by_key(|watched| watched.start);
+        Ok(new)
     }
 
     /// Calls `on_run` with each run of pages that were written since they were last taken, in
@@ -257,6 +256,22 @@ impl Drop for WrittenPages {
     }
 }
 
+/// The range without these parts, which are in order and apart.
+fn without(range: &Range<u64>, parts: &[Range<u64>]) -> Vec<Range<u64>> {
+    let mut left = Vec::new();
+    let mut from = range.start;
+    for part in parts.iter().filter(|part| part.end > range.start) {
+        if part.start >= range.end {
+            break;
+        }
+        left.push(from..part.start);
+        from = part.end;
+    }
+    left.push(from..range.end);
+    left.retain(|part| part.start < part.end);
+    left
+}
+
 /// Asks the descriptor of a userfaultfd.
 fn ask<const WORDS: usize>(
     notes: &OwnedFd,
@@ -358,20 +373,34 @@ mod tests {
 
     #[test]
     fn many_runs_are_found_once_and_in_order() {
-        let Ok(mut written) = WrittenPages::open() else {
-            return;
-        };
         for runs in [600, RUNS as u64, RUNS as u64 + 700] {
+            let Ok(mut written) = WrittenPages::open() else {
+                return;
+            };
             let memory = PrivateMemory::new(2 * runs * PAGE + 90 * PAGE);
             let all = memory.start()..memory.start() + 2 * runs * PAGE + 90 * PAGE;
             (0..runs).for_each(|run| memory.put(2 * run * PAGE, 1));
-            assert!(written.watch(&all).expect("private memory"));
-            assert!(!written.watch(&all).expect("the same"));
+            assert_eq!(written.watch(&all).expect("private memory").len(), 1);
+            assert_eq!(written.watch(&all).expect("the same"), []);
             let found = taken(&written, &all);
             let starts = (0..runs).map(|run| memory.start() + 2 * run * PAGE);
             let expected: Found = starts.map(|start| start..start + PAGE).collect();
             assert_eq!(found, expected);
             assert_eq!(taken(&written, &all), []);
+        }
+    }
+
+    #[test]
+    fn what_is_watched_is_not_new() {
+        let parts = [10..20, 30..40];
+        for (range, left) in [
+            (0..10, vec![0..10]),
+            (12..18, vec![]),
+            (5..35, vec![5..10, 20..30]),
+            (15..50, vec![20..30, 40..50]),
+            (40..41, vec![40..41]),
+        ] {
+            assert_eq!(without(&range, &parts), left, "{range:?}");
         }
     }
 
