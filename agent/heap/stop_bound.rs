@@ -17,6 +17,8 @@ const FOR_A_PAGE: Duration = Duration::from_nanos(100);
 const FOR_A_MEBIBYTE: Duration = Duration::from_micros(110);
 /// Processes are made no faster than this.
 const LEAST: Duration = Duration::from_millis(1);
+/// What the scans for written pages take for a page of an image.
+const FOR_A_SCAN: Duration = Duration::from_nanos(40);
 const PAGE_KIB: u64 = 4;
 const HUGE_PAGE_KIB: u64 = 2048;
 
@@ -38,8 +40,10 @@ impl StopBound {
         let Some(limit) = self.0 else {
             return Ok(None);
         };
-        let estimate =
-            fork_estimate(&memory(), unforked_bytes) + FOR_A_MEBIBYTE * mebibytes(copied_bytes);
+        let pages = u32::try_from(unforked_bytes >> 12).unwrap_or(u32::MAX);
+        let estimate = fork_estimate(&memory(), unforked_bytes)
+            + FOR_A_SCAN.saturating_mul(pages)
+            + FOR_A_MEBIBYTE * mebibytes(copied_bytes);
         let left = limit.checked_sub(paused + estimate);
         let left = left.ok_or(DumpError::LongFork {
             estimate,
@@ -87,6 +91,11 @@ fn memory() -> String {
     // Linux before 4.14 has no such file, and this one knows of no huge pages.
     let known = rollup.or_else(|_| read_to_string("/proc/self/status"));
     known.unwrap_or_default()
+}
+
+/// The bytes of this process's memory that are in huge pages.
+pub(super) fn huge_bytes() -> u64 {
+    kib(&memory(), "AnonHugePages:").unwrap_or(0) << 10
 }
 
 /// How long a fork stops the application, by the number of pages whose table entries it copies:

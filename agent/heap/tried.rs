@@ -26,6 +26,8 @@ pub(super) struct Tried {
     /// The part of compiled frames' oop maps that is missing or unexplained, so that the agent does
     /// not read them.
     pub(super) no_oop_maps: Cell<Option<&'static str>>,
+    /// Whether there was an attempt, which may have had an image.
+    pub(super) had_image: Cell<bool>,
     /// How the heap was copied if not by the fork, for the summary line.
     pub(super) copied_by: RefCell<String>,
     /// The barrier that the last attempt's walk did without; `None` if it did not.

@@ -3,7 +3,7 @@
 //! Native code may write during a stop. So the parent reports after the fork what was written since
 //! the image was complete, and the child leaves that out.
 
-use super::tracked_image::TrackedImage;
+use super::tracked_image::{TrackedImage, MFD_NOEXEC_SEAL};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -29,7 +29,11 @@ impl ImageCheck {
         // SAFETY: a system call with a C string; the descriptor is new.
         let report = unsafe {
             let name = c"hprof check".as_ptr();
-            let fd = libc::syscall(libc::SYS_memfd_create, name, libc::MFD_CLOEXEC);
+            let fd = libc::syscall(
+                libc::SYS_memfd_create,
+                name,
+                libc::MFD_CLOEXEC | MFD_NOEXEC_SEAL,
+            );
             let fd = i32::try_from(fd).ok().filter(|&fd| fd >= 0);
             File::from_raw_fd(fd.ok_or_else(io::Error::last_os_error)?)
         };

@@ -11,15 +11,16 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 /// Bytes that are copied between two questions whether to go on.
 const PIECE_BYTES: u64 = 8 << 20;
 /// A file that nobody executes (memfd_create(2), Linux 6.3).
-const MFD_NOEXEC_SEAL: libc::c_uint = 8;
+pub(super) const MFD_NOEXEC_SEAL: libc::c_uint = 8;
 
 /// The image. Each address has its place in a file without gaps, which has memory only for pages
 /// that were copied.
 #[derive(Debug)]
 pub struct TrackedImage {
+    /// Dropped first: tracking ends before the memory is given back.
+    written: WrittenPages,
     file: OwnedFd,
     within: Range<u64>,
-    written: WrittenPages,
     /// What could not be read in a round, and so counts as unread.
     missed: Vec<Range<u64>>,
 }
@@ -68,7 +69,8 @@ impl TrackedImage {
             self.copy_or_miss(&run)?;
         }
         for range in ranges {
-            // At first all pages are copied: before Linux 6.9 notes of an earlier image may be left.
+            // At first all pages are copied: before Linux 6.9 notes of an earlier image may be
+            // left.
             let new = self.written.watch(range)?;
             let new = new
                 .iter()

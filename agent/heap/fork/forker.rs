@@ -200,9 +200,7 @@ impl<'d, 'f> Forker<'d, 'f> {
         match side {
             Ok(Side::Child) => self.begin_child(by, filter),
             Ok(Side::Parent(child)) => {
-                if let Some(HeapImage::Rounds(image)) = self.image() {
-                    image.after_fork();
-                }
+                self.not_copied = self.image().and_then(|image| image.after_fork().err());
                 self.forked = Some(Ok(child));
                 Visit::Abort
             }

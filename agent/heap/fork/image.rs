@@ -18,12 +18,12 @@ pub(super) enum HeapImage {
 }
 
 impl HeapImage {
-    /// Copies what was written meanwhile, so that the stop has less to copy. An error if there is
-    /// no image any more.
-    pub(super) fn catch_up(&mut self) -> io::Result<()> {
+    /// Copies what was written meanwhile, so that the stop has less to copy, unless it is more than
+    /// `most_bytes`. An error if there is no image any more.
+    pub(super) fn catch_up(&mut self, most_bytes: u64) -> io::Result<()> {
         match self {
             Self::Shared(_) => Ok(()),
-            Self::Rounds(image) => image.catch_up(),
+            Self::Rounds(image) => image.catch_up(most_bytes),
         }
     }
 
@@ -49,6 +49,15 @@ impl HeapImage {
         match self {
             Self::Shared(image) => image.copy().map(|()| unused.to_vec()),
             Self::Rounds(image) => image.finish(unused),
+        }
+    }
+
+    /// After the fork, in the parent, before the application goes on. An error if the child may not
+    /// have the heap as it was.
+    pub(super) fn after_fork(&self) -> Result<(), Again> {
+        match self {
+            Self::Shared(_) => Ok(()),
+            Self::Rounds(image) => image.after_fork(),
         }
     }
 

@@ -11,7 +11,7 @@ use super::message::Written;
 use super::pause::huge_pages::HugePages;
 use super::process::Child;
 use super::product::Product;
-use super::rounds_image::RoundsImage;
+use super::rounds_image::{RoundsImage, MOST_STOP_BYTES};
 use super::shared_image::SharedImage;
 use super::virtual_thread_fields::{
     method_ids, stack_chunk_class, the_same_fields, virtual_thread_fields,
@@ -104,14 +104,14 @@ impl<'f> Attempt<'f> {
         product: Product<&DumpFile>,
         profiled: Profiled<'_>,
     ) -> Result<Copied, DumpError> {
-        let (env, jni) = (self.env, self.jni);
-        let others = OthersTime::begin();
+        let (env, jni, others) = (self.env, self.jni, OthersTime::begin());
         let (tables, cause, mut objects) = self.empty_tables();
         let mut catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
         let known = KnownObjects::take(env, jni, &catalogue)?;
         self.note_used_bytes(&catalogue);
         let (current, own_thread) = self.begin(&mut objects)?;
         let shared = self.shared_heap(&current)?;
+        let mut image = self.image(shared, &current, &product, others)?;
         let (stacks, standing_stacks, without_barrier) = self.stacks(&mut objects)?;
         let mut pinned = stacks.pinned()?;
         let (socket, childs_socket) = UnixStream::pair().map_err(not_forked)?;
@@ -120,8 +120,8 @@ impl<'f> Attempt<'f> {
         let options = self.order.options;
         let (allocated, held) =
             AllocationTraces::take(profiled, options, (env, jni), &mut catalogue, &mut objects)?;
-        let image = self.image(shared, &current, &product, others)?;
         // No class is linked from here to the fork: its objects would be unknown.
+        catch_up(&mut image, u64::MAX);
         let closed = CLASS_GATE.close();
         pinned.extend(self.catch_up(&mut catalogue, &mut objects)?);
         pinned.push((own_thread, current.handle()));
@@ -307,7 +307,7 @@ impl<'f> Attempt<'f> {
             return Ok(Some(HeapImage::Shared(SharedImage::prepare(heap)?)));
         }
         // Who waits, waits for the copy. A later attempt would copy all once more.
-        let is_later = self.copies_all || !self.tried.paused.get().is_zero();
+        let is_later = self.copies_all || self.tried.had_image.replace(true);
         if is_later || copied::is_awaited() {
             return Ok(None);
         }
@@ -336,9 +336,7 @@ impl<'f> Attempt<'f> {
         own_thread: ObjectIndex,
         without_barrier: Option<WithoutBarrier>,
     ) -> Result<(Child, ObjectTable, Option<HeapImage>), DumpError> {
-        if let Some(Err(_)) = task.image.as_mut().map(HeapImage::catch_up) {
-            task.image = None;
-        }
+        catch_up(&mut task.image, MOST_STOP_BYTES);
         let bound = StopBound(self.order.max_pause());
         let image = task.image.as_ref();
         let until = bound.fork_until(
@@ -378,6 +376,12 @@ impl<'f> Attempt<'f> {
             None => Err(DumpError::Engine("the JVM reports no roots".to_owned())),
         }
     }
+}
+
+/// Copies what was written meanwhile, unless it is more than this. If that fails, there is no
+/// image.
+fn catch_up(image: &mut Option<HeapImage>, most_bytes: u64) {
+    image.take_if(|image| image.catch_up(most_bytes).is_err());
 }
 
 #[allow(clippy::needless_pass_by_value)] // For `map_err`.

@@ -3,6 +3,7 @@
 
 use super::product::Product;
 use crate::heap::error::Again;
+use crate::heap::stop_bound::huge_bytes;
 use crate::message::say;
 use crate::order::Order;
 use headroom::MemoryLeft;
@@ -23,10 +24,11 @@ const ENOUGH_PART: u64 = 50;
 const HOT_PART: u64 = 4;
 /// More than this is not copied in the stop, but by the child: 10 ms. Until it has done so, the
 /// application pays for its writes as after an ordinary fork.
-const MOST_STOP_BYTES: u64 = 32 << 20;
+pub(super) const MOST_STOP_BYTES: u64 = 32 << 20;
 /// The child shows that it lives after so many bytes.
-const BYTES_BETWEEN_SIGNS: u64 = 64 << 20;
-/// The memory that must be left is larger than the heap by this part.
+const BYTES_BETWEEN_SIGNS: u64 = 16 << 20;
+/// The memory that must be left is larger than the heap by this part if the user wants an image,
+/// and twice the heap otherwise.
 const MORE_PART: u64 = 10;
 /// From this size on, the fork of an idle application's heap takes too long: 30 to 40 ms, if it is
 /// in small pages.
@@ -68,19 +70,13 @@ impl RoundsImage {
         processors: f64,
     ) -> Option<Self> {
         let wanted = order.heap_copy();
-        let by_fork = match wanted {
-            // The fork is short already, and tracking would split the huge pages.
-            HeapCopy::Auto => is_on("UseTransparentHugePages") == Some(true),
-            HeapCopy::Fork => true,
-            HeapCopy::Image | HeapCopy::Compared => false,
-        };
-        if by_fork {
+        if wanted == HeapCopy::Fork {
             return None;
         }
         // Counting is over before a copy of the heap would be worth its time.
         let is_busy = processors >= BUSY_PROCESSORS && !matches!(product, Product::Counts(_));
         let least = if is_busy { BUSY_BYTES } else { LARGE_BYTES };
-        let least_bytes = if wanted == HeapCopy::Auto { least } else { 0 };
+        let least_bytes = (wanted == HeapCopy::Auto).then_some(least);
         let prepared = Self::try_prepare(object, order, least_bytes);
         let prepared = prepared.inspect_err(|why| {
             if wanted != HeapCopy::Auto || order.options.verbose {
@@ -90,11 +86,13 @@ impl RoundsImage {
         prepared.ok()?
     }
 
-    /// `None` if less than `least_bytes` of the heap are in memory.
+    /// `None` if an image is not better than a fork: if less than `least_bytes` of the heap are in
+    /// memory, or if they are in huge pages, which make the fork short, and which tracking would
+    /// split. Without `least_bytes` it always is.
     fn try_prepare(
         object: &Object<'_>,
         order: &Order<'_>,
-        least_bytes: u64,
+        least_bytes: Option<u64>,
     ) -> Result<Option<Self>, String> {
         let heap = PrivateHeap::of(object).ok_or("this JVM does not say where its heap is")?;
         let image = TrackedImage::new(heap.reserved().clone());
@@ -113,10 +111,12 @@ impl RoundsImage {
             unread: Vec::new(),
         };
         image.used_bytes = image.count_unread().map_err(not_read)?;
-        if image.used_bytes < least_bytes {
+        let used_bytes = image.used_bytes;
+        if least_bytes.is_some_and(|least| used_bytes < least || huge_bytes() > used_bytes / 2) {
             return Ok(None);
         }
-        let bytes = image.used_bytes + image.used_bytes / MORE_PART;
+        let more_part = if least_bytes.is_some() { 1 } else { MORE_PART };
+        let bytes = used_bytes + used_bytes / more_part;
         if let Some(left_bytes) = image.left.too_little_for(bytes) {
             return Err(format!(
                 "it needs {} MiB of memory, and {} MiB are left",
@@ -140,12 +140,13 @@ impl RoundsImage {
         Ok(())
     }
 
-    /// A last short round, directly before the stop, while no class may be linked.
-    pub(super) fn catch_up(&mut self) -> io::Result<()> {
-        if self.count_unread()? <= MOST_STOP_BYTES {
-            self.round()?;
-        }
+    /// One more round, unless it would copy more than `most_bytes`, or be of no use.
+    pub(super) fn catch_up(&mut self, most_bytes: u64) -> io::Result<()> {
         self.unread_bytes = self.count_unread()?;
+        if !self.is_hot() && self.unread_bytes <= most_bytes {
+            self.round()?;
+            self.unread_bytes = self.count_unread()?;
+        }
         Ok(())
     }
 
@@ -199,9 +200,10 @@ impl RoundsImage {
     pub(super) fn finish(&mut self, unused: &[Range<u64>]) -> Result<Vec<Range<u64>>, Again> {
         let was_late = self.is_late();
         let whole = match self.try_finish(unused) {
-            Ok(()) if self.is_late() && self.is_bounded && !was_late => return Err(Again::Grown),
-            Ok(()) if self.check.is_some() || self.is_late() => None,
-            Ok(()) => self.heap.mapped(),
+            Ok(_) if self.is_late() && self.is_bounded && !was_late => return Err(Again::Grown),
+            Ok(_) if self.check.is_some() || self.is_late() => None,
+            Ok(mapped) => Some(mapped),
+            Err(_) if self.is_bounded && !was_late => return Err(Again::Grown),
             Err(_) => {
                 self.copied.clear();
                 self.unread.clear();
@@ -211,7 +213,8 @@ impl RoundsImage {
         Ok(whole.unwrap_or_else(|| unused.to_vec()))
     }
 
-    fn try_finish(&mut self, unused: &[Range<u64>]) -> io::Result<()> {
+    /// The same. Returns the memory of which there is an image now, or will be in the child.
+    fn try_finish(&mut self, unused: &[Range<u64>]) -> io::Result<Vec<Range<u64>>> {
         let mapped = self.heap.mapped().ok_or(io::ErrorKind::NotFound)?;
         self.copied = without(&mapped, unused);
         self.unread = self.image.unread(&self.copied)?;
@@ -222,8 +225,8 @@ impl RoundsImage {
         }
         self.image.clear_absent(&self.copied)?;
         match (self.is_late(), self.moves_in_stop) {
-            (false, _) => self.copy_in_stop(),
-            (true, false) => Ok(()),
+            (false, _) => self.copy_in_stop().map(|()| mapped),
+            (true, false) => Ok(mapped),
             (true, true) => Err(io::ErrorKind::ResourceBusy.into()),
         }
     }
@@ -245,28 +248,28 @@ impl RoundsImage {
         }
     }
 
-    /// After the fork, in the parent, before the application goes on.
-    pub(super) fn after_fork(&self) {
+    /// After the fork, in the parent, before the application goes on. An error if the collector may
+    /// have moved an object between the image and the fork.
+    pub(super) fn after_fork(&self) -> Result<(), Again> {
         if let Some(check) = &self.check {
             // Without a report the child gives up.
             let _ = check.report(&self.image, &self.copied);
+        }
+        let is_same = || Some(self.image.unread(&self.copied).ok()?.is_empty());
+        match self.moves_in_stop && is_same() != Some(true) {
+            true => Err(Again::Moving),
+            false => Ok(()),
         }
     }
 
     /// In the child: completes the image, and puts it in the place of the heap. `false` if both
     /// were compared, and differ. `live` shows that the child lives.
     pub(super) fn take_place(&mut self, live: &dyn Fn()) -> io::Result<bool> {
-        let mut copied_bytes = 0;
-        for run in std::mem::take(&mut self.unread) {
-            if copied_bytes >= BYTES_BETWEEN_SIGNS {
-                copied_bytes = 0;
-                live();
-                if self.left.too_little().is_some() {
-                    return Err(io::ErrorKind::OutOfMemory.into());
-                }
-            }
-            copied_bytes += run.end - run.start;
-            self.image.copy(&run)?;
+        match self.complete(live) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => return Err(error),
+            // The fork has copied the heap, too.
+            Err(_) => return Ok(true),
         }
         let check = self.check.as_ref();
         let differing = check.map(|check| check.differing_pages(&self.image, &self.copied));
@@ -274,6 +277,28 @@ impl RoundsImage {
         // SAFETY: this is the forked copy, with one thread; the ranges are mapped.
         unsafe { self.image.take_place(&self.copied)? };
         Ok(is_same)
+    }
+
+    /// Copies what was left to the child.
+    fn complete(&self, live: &dyn Fn()) -> io::Result<()> {
+        let mut copied_bytes = 0;
+        for run in &self.unread {
+            let mut from = run.start;
+            while from < run.end {
+                let end = run.end.min(from + BYTES_BETWEEN_SIGNS);
+                self.image.copy(&(from..end))?;
+                copied_bytes += end - from;
+                from = end;
+                if copied_bytes >= BYTES_BETWEEN_SIGNS {
+                    copied_bytes = 0;
+                    live();
+                    if self.left.too_little().is_some() {
+                        return Err(io::ErrorKind::OutOfMemory.into());
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The addresses of the heap.
