@@ -19,12 +19,26 @@ pub struct SharedHeap {
 /// The heap as it is mapped at one moment.
 #[derive(Debug)]
 pub struct Mapped {
-    /// All mappings of its memory.
-    pub all: Vec<Range<u64>>,
+    /// All mappings of its memory, as they were at the end of the look.
+    all: Vec<Range<u64>>,
+    /// The base of the addresses of one view.
+    base: u64,
     /// The addresses at which there may be objects, in order. None crosses the end of a mapping.
     pub used: Vec<Range<u64>>,
     /// How its references are coloured.
     pub colours: Colours,
+}
+
+impl Mapped {
+    /// All mappings of the heap's memory in this process, which may be a child of the one that
+    /// looked: before the fork the collector may have mapped more.
+    pub fn mappings(&self) -> Vec<Range<u64>> {
+        let now = os_maps()
+            .map(|maps| Mappings::parse(&maps).sharing_from(self.base, self.colours.offset_mask));
+        let mut all = self.all.clone();
+        all.extend(now.unwrap_or_default());
+        all
+    }
 }
 
 /// What a look at the heap shows.
@@ -74,7 +88,12 @@ impl SharedHeap {
         let view = view(&all);
         let used = self.zgc.used(colours, &view)?;
         let used = cut_at_ends(&used, &view)?;
-        Some(Look::Still(Mapped { all, used, colours }))
+        Some(Look::Still(Mapped {
+            all,
+            base,
+            used,
+            colours,
+        }))
     }
 }
 

@@ -48,12 +48,7 @@ unsafe impl GlobalAlloc for Allocator {
             // SAFETY: the caller's promise.
             return unsafe { System.alloc_zeroed(layout) };
         }
-        let block = OWN.take(layout);
-        if !block.is_null() {
-            // SAFETY: a block of at least this size.
-            unsafe { block.write_bytes(0, layout.size()) };
-        }
-        block
+        OWN.take_zeroed(layout)
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
@@ -185,6 +180,22 @@ impl Arena {
         block
     }
 
+    /// The same, with zeros. A large block takes no memory before it is written to.
+    fn take_zeroed(&self, layout: Layout) -> *mut u8 {
+        let block = self.take(layout);
+        let bytes = class_bytes(class_of(layout));
+        // SAFETY: a block of this size, which nothing uses.
+        unsafe {
+            let is_large = !block.is_null() && bytes >= LARGE_BYTES;
+            let is_dropped =
+                is_large && libc::madvise(block.cast(), bytes, libc::MADV_DONTNEED) == 0;
+            if !block.is_null() && !is_dropped {
+                block.write_bytes(0, layout.size());
+            }
+        }
+        block
+    }
+
     /// Cuts a block from the part that was never allocated.
     fn cut(&self, bytes: usize) -> *mut u8 {
         let align = bytes.min(PAGE_BYTES);
@@ -284,6 +295,25 @@ mod tests {
             unsafe { arena.give_back(first, layout(bytes, 8)) };
             assert_eq!(arena.take(layout(bytes - 1, 8)), first);
             assert_ne!(arena.take(layout(bytes, 8)), first);
+        }
+    }
+
+    #[test]
+    fn zeros_are_zeros_again() {
+        let arena = Arena::new();
+        assert!(arena.reserve());
+        for bytes in [40, 2 << 20] {
+            let layout = layout(bytes, 8);
+            for _ in 0..2 {
+                let block = arena.take_zeroed(layout);
+                // SAFETY: a block of this size, taken for this layout.
+                unsafe {
+                    let seen = std::slice::from_raw_parts(block, bytes);
+                    assert!(seen.iter().all(|&byte| byte == 0));
+                    block.write_bytes(7, bytes);
+                    arena.give_back(block, layout);
+                }
+            }
         }
     }
 

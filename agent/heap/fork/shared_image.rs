@@ -100,9 +100,12 @@ impl SharedImage {
 
     /// In the child: puts the image in the place of the heap.
     pub(super) fn take_place(&self) -> io::Result<()> {
-        let mapped = self.copied.as_ref().map(|copied| copied.all.as_slice());
+        let mapped = self.copied.as_ref().map(Mapped::mappings);
         // SAFETY: this is the forked copy, with one thread; the mappings are those of the heap.
-        unsafe { self.copying.image.take_place(mapped.unwrap_or_default()) }
+        unsafe {
+            let mapped = mapped.unwrap_or_default();
+            self.copying.image.take_place(&mapped)
+        }
     }
 
     /// In the child: how the references of the image are coloured, for as long as it lives.
