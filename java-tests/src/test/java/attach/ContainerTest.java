@@ -9,6 +9,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
+import harness.Mounts;
 import harness.Testimony;
 import harness.Tools;
 import java.io.IOException;
@@ -157,7 +158,7 @@ class ContainerTest extends CommandTest {
     private Jvm contained(Jdk jdk, String tmp, String... switches) {
         Path classes = TARGET.resolve("test-classes");
         Launch launch = Jvm.on(jdk, folder).through("env", "JAVA=" + jdk.home, "CLASSES=" + classes, "TMP=" + tmp, "HOST=" + host,
-                "unshare", "-rm", "sh", "-c", CONTAINER, "sh", root.toString());
+                "unshare", Mounts.OWN, "sh", "-c", CONTAINER, "sh", root.toString());
         return launch.switches(switches).run(Patient.class).ready();
     }
 

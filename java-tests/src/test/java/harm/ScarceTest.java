@@ -9,6 +9,7 @@ import harness.Folder;
 import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jvm;
+import harness.Mounts;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -37,7 +38,7 @@ class ScarceTest extends HoldingTest {
     @MethodSource("two")
     void aDiskThatIsFullBeforeTheCopyWrites(Jdk jdk) throws IOException {
         Path disk = Files.createDirectories(folder.resolve("disk"));
-        try (Jvm jvm = run(holding(jdk, Place.WRITING, "", disk).through("unshare", "-rm", "sh", "-c",
+        try (Jvm jvm = run(holding(jdk, Place.WRITING, "", disk).through("unshare", Mounts.OWN, "sh", "-c",
                 "mount -t tmpfs -o size=64m tmpfs " + disk + " && exec \"$@\"", "sh"))) {
             Path seen = Path.of("/proc/" + jvm.pid() + "/root" + disk);
             heldCopy(jvm);

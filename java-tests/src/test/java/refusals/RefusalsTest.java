@@ -14,6 +14,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
+import harness.Mounts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -129,7 +130,7 @@ class RefusalsTest {
     @MethodSource("harness.Jdks#majors")
     void aDiskThatIsFull(Jdk jdk) throws IOException {
         Path disk = Files.createDirectories(folder.resolve("disk"));
-        Launch launch = Jvm.on(jdk, folder).switches("-Xmx256m").through("unshare", "-rm", "sh", "-c",
+        Launch launch = Jvm.on(jdk, folder).switches("-Xmx256m").through("unshare", Mounts.OWN, "sh", "-c",
                 "mount -t tmpfs -o size=2m tmpfs " + disk + " && exec \"$@\"", "sh").dumpTo(disk.resolve("out.hprof"));
         try (Jvm jvm = launch.run(MillionObjects.class).ready()) {
             jvm.signal("QUIT");

@@ -13,6 +13,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
+import harness.Mounts;
 import harness.Setup;
 import harness.Tools;
 import java.io.IOException;
@@ -130,7 +131,7 @@ class DumperTest {
     @MethodSource("withoutFork")
     void aDiskThatIsTooSmallIsSeenBefore(Setup setup) throws IOException {
         Path disk = Files.createDirectories(folder.resolve("disk"));
-        try (Jvm jvm = setup.on(folder).through("unshare", "-rm", "sh", "-c",
+        try (Jvm jvm = setup.on(folder).through("unshare", Mounts.OWN, "sh", "-c",
                 "mount -t tmpfs -o size=1m tmpfs " + disk + " && exec \"$@\"", "sh")
                 .agent("heap=dump,doe=n,stop=always,file=" + disk.resolve("out.hprof")).run(Quiet.class).ready()) {
             jvm.signal("QUIT");
