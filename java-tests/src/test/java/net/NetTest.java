@@ -71,7 +71,7 @@ class NetTest {
             assertTrue(line.contains("dumped 127.0.0.1:" + peer.port() + ": "), line);
             assertEquals(0, jvm.end(), jvm.err::text);
             // One of them may have had to be made in another way, as any dump may.
-            assertTrue(line.endsWith(engine) || jvm.dumped(2).endsWith(engine), jvm.err::text);
+            assertTrue(line.contains(engine) || jvm.dumped(2).contains(engine), jvm.err::text);
             List<DumpStream.Part> parts = new DumpStream(peer.all(), folder).parts;
             assertEquals(2, parts.size());
             parts.forEach(part -> Testimony.of(jvm).mustHoldIn(part.file));

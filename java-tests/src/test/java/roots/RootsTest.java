@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import harness.Beside;
 import harness.Collector;
 import harness.Command;
+import harness.Engine;
 import harness.Javac;
 import harness.Jdk;
 import harness.Jdks;
@@ -151,7 +152,7 @@ class RootsTest {
     private void dump(Jvm jvm) {
         jvm.signal("QUIT");
         String end = jvm.dumped(1);
-        assertTrue(end.endsWith("engine snapshot"), end);
+        assertTrue(Engine.isSnapshot(end), end);
         jvm.say(theirs().toString()).out.await("WRITTEN", Jvm.LIMIT);
     }
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.Collector;
+import harness.Engine;
 import harness.Folder;
 import harness.HprofCheck;
 import harness.Jdks;
@@ -38,7 +39,7 @@ class ReplacedTest {
             Testimony testimony = Testimony.of(jvm);
             assertEquals(0, jvm.end(), jvm.err::text);
             String line = jvm.err.lines().stream().filter(text -> text.contains("hprof-rs: dumped")).findFirst().orElseThrow();
-            assertTrue(line.endsWith(", engine snapshot"), jvm.err::text);
+            assertTrue(Engine.isSnapshot(line), jvm.err::text);
             testimony.mustHoldIn(dump);
             long made = new HprofCheck(dump).good().histogram().of("threads.Replaced$Cursor");
             assertTrue(made < 50, made + " of more than " + Replaced.MANY + " objects were not replaced");

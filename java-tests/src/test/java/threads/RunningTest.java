@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonParser;
 import harness.Command;
+import harness.Engine;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -48,7 +49,7 @@ class RunningTest {
             for (int dump = 1; dump <= DUMPS; dump++) {
                 jvm.signal("QUIT");
                 String line = jvm.dumped(dump);
-                assertTrue(line.endsWith(", engine snapshot"), line);
+                assertTrue(Engine.isSnapshot(line), line);
                 Path file = Path.of(line.replaceAll(".*dumped |: \\d+ bytes.*", ""));
                 checkNativeCode(file, wrong);
                 try (NetBeansReader reader = new NetBeansReader(file)) {

@@ -1,0 +1,16 @@
+package harness;
+
+import java.util.regex.Pattern;
+
+/** What the end line of a dump says about how it was made. */
+public final class Engine {
+    private static final Pattern SNAPSHOT =
+            Pattern.compile("engine snapshot( of an image of \\d+ MB \\(\\d+ MB copied (in|after) the pause\\))?$");
+
+    private Engine() {}
+
+    /** Whether a copy of the heap was made, by a fork or by an image, and nothing is missing. */
+    public static boolean isSnapshot(String line) {
+        return SNAPSHOT.matcher(line).find();
+    }
+}
