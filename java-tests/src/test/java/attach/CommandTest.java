@@ -2,6 +2,7 @@ package attach;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import harness.Command;
 import harness.Tools;
@@ -20,5 +21,12 @@ abstract class CommandTest {
     static void mustRefuse(Command command, String why) {
         assertEquals(2, command.exit, command::toString);
         assertTrue(command.err.startsWith("hprof: ") && command.err.contains(why), () -> why + "\n" + command);
+    }
+
+    /** Only root starts programs of another user, who must be able to read them: not in a clone in root's home. */
+    static void mustRunOthers() {
+        assumeTrue(Command.run("id", "-u").out.trim().equals("0"), "only root runs others as another user");
+        Command read = Command.run("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "test", "-r", Tools.agent());
+        assumeTrue(read.exit == 0, () -> "other users may not read " + Tools.agent());
     }
 }

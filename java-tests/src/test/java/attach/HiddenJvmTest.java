@@ -2,7 +2,6 @@ package attach;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import harness.Command;
 import harness.Jdk;
@@ -37,7 +36,7 @@ class HiddenJvmTest extends CommandTest {
 
     @BeforeEach
     void openTheFolder() throws IOException {
-        assumeTrue(Command.run("id", "-u").out.trim().equals("0"), "only root runs others as another user");
+        mustRunOthers();
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
     }
 

@@ -1,7 +1,6 @@
 package attach;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import harness.Command;
 import harness.Jdks;
@@ -27,7 +26,7 @@ class RightsTest extends CommandTest {
 
     @BeforeEach
     void mustBeRoot() {
-        assumeTrue(Command.run("id", "-u").out.trim().equals("0"), "only root runs others as another user");
+        mustRunOthers();
     }
 
     /** A /tmp that has become read-only for that user has nothing of root's either: neither a socket nor a file for answers. */
