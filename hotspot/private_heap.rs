@@ -5,6 +5,7 @@ use crate::unused_heap::words;
 use crate::vm_structs::Table;
 use jvm::object::Object;
 use jvm::os::careful_reads;
+use jvm::os::written_pages::without as range_without;
 use snapshot::mappings::{os_maps, Mappings};
 use std::ops::Range;
 
@@ -50,21 +51,8 @@ impl PrivateHeap {
 
 /// The ranges without these parts. Both are in order.
 pub fn without(ranges: &[Range<u64>], parts: &[Range<u64>]) -> Vec<Range<u64>> {
-    let mut left = Vec::new();
-    for range in ranges {
-        let mut from = range.start;
-        let first = parts.partition_point(|part| part.end <= from);
-        for part in parts.iter().skip(first) {
-            if part.start >= range.end {
-                break;
-            }
-            left.push(from..part.start.max(from));
-            from = part.end;
-        }
-        left.push(from..range.end.max(from));
-    }
-    left.retain(|range| range.start < range.end);
-    left
+    let left = ranges.iter().flat_map(|range| range_without(range, parts));
+    left.collect()
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! An image of memory that a fork does not copy, because it is mapped shared: copied before the
 //! fork, it takes that memory's place in the child.
 
+use super::memory_file::memory_file;
 use std::io;
 use std::ops::Range;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::OnceLock;
@@ -44,16 +45,9 @@ impl Image {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let length = usize::try_from(bytes).map_err(io::Error::other)?;
-        // SAFETY: system calls with a C string and plain numbers; the descriptor is new, and the
-        // mapping is new memory.
-        let (file, start) = unsafe {
-            let fd = libc::syscall(
-                libc::SYS_memfd_create,
-                c"hprof image".as_ptr(),
-                libc::MFD_CLOEXEC,
-            );
-            let fd = i32::try_from(fd).ok().filter(|&fd| fd >= 0);
-            let file = OwnedFd::from_raw_fd(fd.ok_or_else(io::Error::last_os_error)?);
+        let file = memory_file(c"hprof image", 0)?;
+        // SAFETY: system calls with plain numbers; the mapping is new memory.
+        let start = unsafe {
             let fd = file.as_raw_fd();
             let end = libc::off_t::try_from(bytes).map_err(io::Error::other)?;
             if libc::ftruncate(fd, end) != 0 {
@@ -64,7 +58,7 @@ impl Image {
             if start == libc::MAP_FAILED {
                 return Err(io::Error::last_os_error());
             }
-            (file, start as u64)
+            start as u64
         };
         let image = Self {
             file,

@@ -3,11 +3,11 @@
 //! Native code may write during a stop. So the parent reports after the fork what was written since
 //! the image was complete, and the child leaves that out.
 
-use super::tracked_image::{TrackedImage, MFD_NOEXEC_SEAL};
+use super::memory_file::{memory_file, MFD_NOEXEC_SEAL};
+use super::tracked_image::TrackedImage;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::fd::FromRawFd;
 use std::os::unix::fs::FileExt;
 use std::thread::sleep;
 use std::time::Duration;
@@ -26,17 +26,7 @@ pub struct ImageCheck {
 impl ImageCheck {
     /// A check without a report.
     pub fn new() -> io::Result<Self> {
-        // SAFETY: a system call with a C string; the descriptor is new.
-        let report = unsafe {
-            let name = c"hprof check".as_ptr();
-            let fd = libc::syscall(
-                libc::SYS_memfd_create,
-                name,
-                libc::MFD_CLOEXEC | MFD_NOEXEC_SEAL,
-            );
-            let fd = i32::try_from(fd).ok().filter(|&fd| fd >= 0);
-            File::from_raw_fd(fd.ok_or_else(io::Error::last_os_error)?)
-        };
+        let report = File::from(memory_file(c"hprof check", MFD_NOEXEC_SEAL)?);
         Ok(Self { report })
     }
 

@@ -11,6 +11,7 @@ pub mod huge_pages;
 pub mod image;
 pub mod image_check;
 pub mod map_reserve;
+mod memory_file;
 pub mod others_time;
 pub mod own_library;
 pub mod owner;

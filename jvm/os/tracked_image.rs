@@ -3,15 +3,14 @@
 
 use super::careful_reads;
 use super::image::{longest_file, map};
+use super::memory_file::{memory_file, MFD_NOEXEC_SEAL};
 use super::written_pages::WrittenPages;
 use std::io;
 use std::ops::Range;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 /// Bytes that are copied between two questions whether to go on.
 const PIECE_BYTES: u64 = 8 << 20;
-/// A file that nobody executes (memfd_create(2), Linux 6.3).
-pub(super) const MFD_NOEXEC_SEAL: libc::c_uint = 8;
 
 /// The image. Each address has its place in a file without gaps, which has memory only for pages
 /// that were copied.
@@ -36,21 +35,11 @@ impl TrackedImage {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let end = libc::off_t::try_from(bytes).map_err(io::Error::other)?;
-        // SAFETY: system calls with a C string and plain numbers; the descriptor is new.
-        let file = unsafe {
-            let name = c"hprof image".as_ptr();
-            let fd = libc::syscall(
-                libc::SYS_memfd_create,
-                name,
-                libc::MFD_CLOEXEC | MFD_NOEXEC_SEAL,
-            );
-            let fd = i32::try_from(fd).ok().filter(|&fd| fd >= 0);
-            let file = OwnedFd::from_raw_fd(fd.ok_or_else(io::Error::last_os_error)?);
-            match libc::ftruncate(file.as_raw_fd(), end) {
-                0 => file,
-                _ => return Err(io::Error::last_os_error()),
-            }
-        };
+        let file = memory_file(c"hprof image", MFD_NOEXEC_SEAL)?;
+        // SAFETY: a system call with plain numbers.
+        if unsafe { libc::ftruncate(file.as_raw_fd(), end) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
         Ok(Self {
             file,
             within,

@@ -257,7 +257,7 @@ impl Drop for WrittenPages {
 }
 
 /// The range without these parts, which are in order and apart.
-fn without(range: &Range<u64>, parts: &[Range<u64>]) -> Vec<Range<u64>> {
+pub fn without(range: &Range<u64>, parts: &[Range<u64>]) -> Vec<Range<u64>> {
     let mut left = Vec::new();
     let mut from = range.start;
     for part in parts.iter().filter(|part| part.end > range.start) {
