@@ -24,6 +24,7 @@ use options::{Format, StopTheWorld};
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
 use std::path::PathBuf;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tables::Census;
 use writer::{DumpFile, Outlet, WriteError};
@@ -34,6 +35,8 @@ const SNAPSHOT_TRIES: u32 = 8;
 const LEAST_TRIES: u32 = 3;
 /// Longest total pause of failed attempts.
 const MOST_PAUSED: Duration = Duration::from_millis(500);
+/// After the first attempt that met objects being moved; after each further one longer.
+const MOVING: Duration = Duration::from_millis(20);
 
 /// The JVM has no memory for a local frame.
 const NO_FRAME: DumpError = DumpError::Missing("memory for local references");
@@ -303,7 +306,10 @@ pub(super) fn by_fork<T>(
                 }
             }
             Err(DumpError::Again(Again::Stuck)) => copies_all |= tries > LEAST_TRIES,
-            Err(DumpError::Again(Again::Moving)) => was_moving = true,
+            Err(DumpError::Again(Again::Moving)) => {
+                was_moving = true;
+                sleep(MOVING * tries);
+            }
             Err(DumpError::Again(Again::OopMaps)) => tried.no_oop_maps.set(Some(OOP_MAP)),
             Err(DumpError::Again(Again::Unlinked(_) | Again::LostFilter | Again::Grown)) => {}
             Err(error) => return Err(error),
