@@ -20,7 +20,7 @@ pub(super) enum HeapImage {
 impl HeapImage {
     /// Copies what was written meanwhile, so that the stop has less to copy, unless it is more than
     /// `most_bytes`. An error if there is no image any more.
-    pub(super) fn catch_up(&mut self, most_bytes: u64) -> io::Result<()> {
+    pub(super) fn catch_up(&mut self, most_bytes: u64) -> Result<(), String> {
         match self {
             Self::Shared(_) => Ok(()),
             Self::Rounds(image) => image.catch_up(most_bytes),
@@ -84,6 +84,14 @@ impl HeapImage {
         match self {
             Self::Shared(_) => None,
             Self::Rounds(image) => image.summary(),
+        }
+    }
+
+    /// Why the fork copied the heap after all; `None` if it did not.
+    pub(super) fn failure(&self) -> Option<&str> {
+        match self {
+            Self::Shared(_) => None,
+            Self::Rounds(image) => image.failure(),
         }
     }
 

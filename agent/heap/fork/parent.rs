@@ -11,7 +11,7 @@ use super::message::Written;
 use super::pause::huge_pages::HugePages;
 use super::process::Child;
 use super::product::Product;
-use super::rounds_image::{RoundsImage, MOST_STOP_BYTES};
+use super::rounds_image::{no_image, RoundsImage, MOST_STOP_BYTES};
 use super::shared_image::SharedImage;
 use super::virtual_thread_fields::{
     method_ids, stack_chunk_class, the_same_fields, virtual_thread_fields,
@@ -355,6 +355,9 @@ impl<'f> Attempt<'f> {
         let image = forker.image().and_then(HeapImage::summary);
         let copied_by = image.map_or_else(String::new, |image| format!(" of {image}"));
         self.tried.copied_by.replace(copied_by);
+        if let Some(why) = forker.image().and_then(HeapImage::failure) {
+            no_image(why);
+        }
         let is_late = forker.is_late();
         let has_lost_filter = forker.has_lost_filter();
         let not_copied = forker.take_not_copied();
@@ -381,7 +384,10 @@ impl<'f> Attempt<'f> {
 /// Copies what was written meanwhile, unless it is more than this. If that fails, there is no
 /// image.
 fn catch_up(image: &mut Option<HeapImage>, most_bytes: u64) {
-    image.take_if(|image| image.catch_up(most_bytes).is_err());
+    image.take_if(|image| {
+        let caught_up = image.catch_up(most_bytes);
+        caught_up.map_err(no_image).is_err()
+    });
 }
 
 #[allow(clippy::needless_pass_by_value)] // For `map_err`.

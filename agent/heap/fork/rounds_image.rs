@@ -13,6 +13,7 @@ use jvm::object::Object;
 use jvm::os::image_check::ImageCheck;
 use jvm::os::tracked_image::TrackedImage;
 use options::HeapCopy;
+use std::fmt::Display;
 use std::io;
 use std::ops::Range;
 
@@ -38,6 +39,9 @@ const BUSY_BYTES: u64 = 64 << 20;
 /// An application that uses at least this many processors is busy.
 const BUSY_PROCESSORS: f64 = 0.25;
 
+/// Why Shenandoah gets no image of what is being written.
+const MOVES: &str = "the application is writing, and Shenandoah may move objects in the pause";
+
 /// The image, and what it is of.
 #[derive(Debug)]
 pub(super) struct RoundsImage {
@@ -58,6 +62,8 @@ pub(super) struct RoundsImage {
     copied: Vec<Range<u64>>,
     /// What the child copies.
     unread: Vec<Range<u64>>,
+    /// Why the fork copied the heap after all.
+    failure: Option<String>,
 }
 
 impl RoundsImage {
@@ -80,7 +86,7 @@ impl RoundsImage {
         let prepared = Self::try_prepare(object, order, least_bytes);
         let prepared = prepared.inspect_err(|why| {
             if wanted != HeapCopy::Auto || order.options.verbose {
-                say(&format!("the fork copies the heap, not an image: {why}"));
+                no_image(why);
             }
         });
         prepared.ok()?
@@ -109,6 +115,7 @@ impl RoundsImage {
             is_bounded: order.max_pause().is_some(),
             copied: Vec::new(),
             unread: Vec::new(),
+            failure: None,
         };
         image.used_bytes = image.count_unread().map_err(not_read)?;
         let used_bytes = image.used_bytes;
@@ -141,11 +148,11 @@ impl RoundsImage {
     }
 
     /// One more round, unless it would copy more than `most_bytes`, or be of no use.
-    pub(super) fn catch_up(&mut self, most_bytes: u64) -> io::Result<()> {
-        self.unread_bytes = self.count_unread()?;
+    pub(super) fn catch_up(&mut self, most_bytes: u64) -> Result<(), String> {
+        self.unread_bytes = self.count_unread().map_err(not_read)?;
         if !self.is_hot() && self.unread_bytes <= most_bytes {
-            self.round()?;
-            self.unread_bytes = self.count_unread()?;
+            self.round().map_err(not_read)?;
+            self.unread_bytes = self.count_unread().map_err(not_read)?;
         }
         Ok(())
     }
@@ -204,9 +211,10 @@ impl RoundsImage {
             Ok(_) if self.check.is_some() || self.is_late() => None,
             Ok(mapped) => Some(mapped),
             Err(_) if self.is_bounded && !was_late => return Err(Again::Grown),
-            Err(_) => {
+            Err(error) => {
                 self.copied.clear();
                 self.unread.clear();
+                self.failure = Some(not_read(error));
                 None
             }
         };
@@ -227,7 +235,7 @@ impl RoundsImage {
         match (self.is_late(), self.moves_in_stop) {
             (false, _) => self.copy_in_stop().map(|()| mapped),
             (true, false) => Ok(mapped),
-            (true, true) => Err(io::ErrorKind::ResourceBusy.into()),
+            (true, true) => Err(io::Error::other(MOVES)),
         }
     }
 
@@ -244,7 +252,7 @@ impl RoundsImage {
         self.unread.clear();
         match self.moves_in_stop {
             false => Ok(()),
-            true => Err(io::ErrorKind::ResourceBusy.into()),
+            true => Err(io::Error::other(MOVES)),
         }
     }
 
@@ -306,6 +314,11 @@ impl RoundsImage {
         self.heap.reserved().clone()
     }
 
+    /// Why the fork copied the heap after all.
+    pub(super) fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+
     /// What was copied when, for the summary line; `None` if the fork copied the heap.
     pub(super) fn summary(&self) -> Option<String> {
         let when = if self.is_late() { "after" } else { "in" };
@@ -317,6 +330,11 @@ impl RoundsImage {
             )
         })
     }
+}
+
+/// Says why there is no image. The dump is whole without one.
+pub(super) fn no_image(why: impl Display) {
+    say(&format!("the fork copies the heap, not an image: {why}"));
 }
 
 fn bytes(runs: &[Range<u64>]) -> u64 {
