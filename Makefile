@@ -3,7 +3,7 @@
 #   make demo    a real application (the H2 database) under the agent, what keeps its memory, and a page of it
 #   make jar     the jar for Java programs, with the agent inside, and what is for Spring Boot, JUnit 5 and JMH
 #   make test    all tests: Rust, and real JVMs with foreign readers as judges
-#   make lint    formatting and Clippy, with warnings as errors, by the Rust that CI has; `make test` leaves it out
+#   make lint    formatting, Clippy and javac, with warnings as errors, by the Rust and JDK that CI has; `make test` leaves it out
 #   make minimum     Rust tests with the oldest Rust that is promised, where apt has it; `make test` takes the Rust at hand
 #   make one TEST=HarmTest JDK=17    one test class of java-tests on one JVM, with a build that takes seconds
 #   make bench   measurements: the cost of one row and one record, and our dump beside the JVM's own
@@ -28,13 +28,13 @@ demo:
 	tools/demo.sh
 
 # What Java programs take: the agent of this machine's kind is in the jar.
-host = $(shell rustc -vV | sed -n 's/^host: //p')
 jar:
 	tools/setup.sh
 	cargo build --release --locked
 	rm -rf target/natives target/commands
-	install -D -m 644 target/release/libhprof_rs.so target/natives/$(host)/libhprof_rs.so
-	install -D -m 755 target/release/hprof target/commands/$(firstword $(subst -, ,$(host)))/hprof
+	host=$$(rustc -vV | sed -n 's/^host: //p') && \
+	    install -D -m 644 target/release/libhprof_rs.so target/natives/$$host/libhprof_rs.so && \
+	    install -D -m 755 target/release/hprof target/commands/$${host%%-*}/hprof
 	cd java && mvn --batch-mode --no-transfer-progress --quiet install
 
 # Applications that use the jar: each has its own tests.
@@ -44,11 +44,12 @@ examples: jar
 
 test: rust-test java-test examples
 
-# Each Clippy and rustfmt has its own rules, so they are no part of make test.
+# Each Clippy, rustfmt and javac has its own rules, so they are no part of make test.
 lint:
 	tools/setup.sh lint
 	cargo fmt --all -- --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	rm -rf java/*/target && cd java && mvn --batch-mode --no-transfer-progress --quiet -Dlint=true compile
 
 minimum:
 	tools/minimum-rust.sh test --workspace --locked

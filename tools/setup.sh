@@ -3,7 +3,7 @@
 # As root on a system with apt it installs what is missing; otherwise it prints one line that names all of it.
 # Usage: tools/setup.sh [build|demo|page|test|lint|dist]
 #   build: Rust, cc, JDK; demo: and Maven; page: and Chromium and Python; test, the default: all but Chromium
-#   lint: Rust with rustfmt and Clippy
+#   lint: Rust with rustfmt and Clippy, JDK, Maven
 #   dist: what build needs, Maven, Python with venv, readelf and rpmbuild
 set -eu
 
@@ -73,7 +73,7 @@ if [ "$purpose" = lint ]; then
 fi
 # The release's own: 17 on Debian 12, 21 on Debian 13.
 need javac default-jdk-headless
-case $purpose in demo | test | dist) need mvn maven ;; esac
+case $purpose in demo | test | lint | dist) need mvn maven ;; esac
 if [ "$purpose" = page ]; then
     need python3 python3
     need chromium chromium fonts-dejavu-core

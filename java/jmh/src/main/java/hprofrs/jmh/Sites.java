@@ -19,7 +19,7 @@ final class Sites implements Serializable {
     private static final String CALLER = ".jmh_generated.";
 
     /** Bytes by site: the class, and below it its stack, line by line. */
-    private final Map<String, Long> bytes = new HashMap<>();
+    private final HashMap<String, Long> bytes = new HashMap<>();
 
     /** Those of a report in the classic layout, which lists the stacks first. */
     static Sites read(Path report) throws IOException {
