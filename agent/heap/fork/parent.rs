@@ -110,8 +110,7 @@ impl<'f> Attempt<'f> {
         let known = KnownObjects::take(env, jni, &catalogue)?;
         self.note_used_bytes(&catalogue);
         let (current, own_thread) = self.begin(&mut objects)?;
-        let shared = self.shared_heap(&current)?;
-        let mut image = self.image(shared, &current, &product, others)?;
+        let mut image = self.image(&current, &product, others)?;
         let (stacks, standing_stacks, without_barrier) = self.stacks(&mut objects)?;
         let mut pinned = stacks.pinned()?;
         let (socket, childs_socket) = UnixStream::pair().map_err(not_forked)?;
@@ -149,9 +148,10 @@ impl<'f> Attempt<'f> {
             order: self.order,
         };
         let invented = task.mirror_fields.invented().into_iter().chain(cause);
-        let (child, objects, image) = self.fork(task, own_thread, without_barrier)?;
+        let (forked, image) = self.fork(task, own_thread, without_barrier);
         // The image last: its end takes time, and threads wait at the gate.
         drop((closed, known, held, image));
+        let (child, objects) = forked?;
         let mut answers = Answers {
             attempt: self,
             catalogue: &mut catalogue,
@@ -260,8 +260,7 @@ impl<'f> Attempt<'f> {
         Ok((outcome, child))
     }
 
-    /// Tags the thread that makes the dump. Its object shows where the heap is. Makes huge pages
-    /// there if the user wants them. An error if a fork does not copy the heap.
+    /// Tags the thread that makes the dump. Its object shows where the heap is.
     fn begin(&self, objects: &mut ObjectTable) -> Result<(Object<'f>, ObjectIndex), DumpError> {
         let current = self.env.current_thread(self.jni);
         let current = current.when("the current thread")?;
@@ -285,27 +284,18 @@ impl<'f> Attempt<'f> {
         }
     }
 
-    /// Why a fork does not copy the heap of this object. If it does, makes huge pages there if the
-    /// user wants them.
-    fn shared_heap(&self, object: &Object<'_>) -> Result<Option<SharedHeap>, DumpError> {
-        let shared = SharedHeap::of(object).map_err(DumpError::Engine)?;
-        if shared.is_none() {
-            self.make_huge_pages(object);
-        }
-        Ok(shared)
-    }
-
-    /// The image of the heap; `None` if the fork shall copy it.
+    /// The image of the heap of this object; `None` if the fork shall copy it. Then makes huge
+    /// pages there if the user wants them.
     fn image(
         &self,
-        shared: Option<SharedHeap>,
         object: &Object<'_>,
         product: &Product<&DumpFile>,
         others: OthersTime,
     ) -> Result<Option<HeapImage>, DumpError> {
-        if let Some(heap) = shared {
+        if let Some(heap) = SharedHeap::of(object).map_err(DumpError::Engine)? {
             return Ok(Some(HeapImage::Shared(SharedImage::prepare(heap)?)));
         }
+        self.make_huge_pages(object);
         // Who waits, waits for the copy. A later attempt would copy all once more.
         let is_later = self.copies_all || self.tried.had_image.replace(true);
         if is_later || copied::is_awaited() {
@@ -329,13 +319,13 @@ impl<'f> Attempt<'f> {
     }
 
     /// Forks in the first callback of a heap walk. The application is paused meanwhile. With
-    /// `without_barrier`, the walk has none.
+    /// `without_barrier`, the walk has none. Returns the image in any case.
     fn fork(
         &self,
         mut task: Task<'_, 'f>,
         own_thread: ObjectIndex,
         without_barrier: Option<WithoutBarrier>,
-    ) -> Result<(Child, ObjectTable, Option<HeapImage>), DumpError> {
+    ) -> (Result<(Child, ObjectTable), DumpError>, Option<HeapImage>) {
         catch_up(&mut task.image, MOST_STOP_BYTES);
         let bound = StopBound(self.order.max_pause());
         let image = task.image.as_ref();
@@ -343,7 +333,11 @@ impl<'f> Attempt<'f> {
             self.tried.paused.get(),
             image.map_or(0, HeapImage::stop_bytes),
             image.map_or(0, HeapImage::unforked_bytes),
-        )?;
+        );
+        let until = match until {
+            Ok(until) => until,
+            Err(error) => return (Err(error), task.image),
+        };
         let mut forker = Forker::new(task, own_thread, until, without_barrier);
         let began = Instant::now();
         let reports = forker.reports();
@@ -358,25 +352,31 @@ impl<'f> Attempt<'f> {
         if let Some(why) = forker.image().and_then(HeapImage::failure) {
             no_image(why);
         }
-        let is_late = forker.is_late();
-        let has_lost_filter = forker.has_lost_filter();
-        let not_copied = forker.take_not_copied();
+        let failed = answer
+            .when("the walk over the heap")
+            .err()
+            .or_else(|| self.failure(&mut forker));
         let (forked, objects, image) = forker.into_parts();
-        answer.when("the walk over the heap")?;
-        if let (true, Some(limit)) = (is_late, self.order.max_pause()) {
-            let paused = self.tried.paused.get();
-            return Err(DumpError::LongWalk { paused, limit });
-        }
-        if let Some(again) = not_copied {
-            return Err(again.into());
-        }
-        if has_lost_filter {
-            return Err(self.lost_filter());
-        }
-        match forked {
-            Some(Ok(child)) => Ok((child, objects, image)),
-            Some(Err(error)) => Err(not_forked(error)),
-            None => Err(DumpError::Engine("the JVM reports no roots".to_owned())),
+        let forked = match (failed, forked) {
+            (Some(error), _) => Err(error),
+            (None, Some(Ok(child))) => Ok((child, objects)),
+            (None, Some(Err(error))) => Err(not_forked(error)),
+            (None, None) => Err(DumpError::Engine("the JVM reports no roots".to_owned())),
+        };
+        (forked, image)
+    }
+
+    /// Why the walk is of no use, with a child or without one.
+    fn failure(&self, forker: &mut Forker<'_, '_>) -> Option<DumpError> {
+        match (forker.is_late(), self.order.max_pause()) {
+            (true, Some(limit)) => Some(DumpError::LongWalk {
+                paused: self.tried.paused.get(),
+                limit,
+            }),
+            _ => match forker.take_not_copied() {
+                Some(again) => Some(again.into()),
+                None => forker.has_lost_filter().then(|| self.lost_filter()),
+            },
         }
     }
 }
