@@ -39,6 +39,28 @@ impl Mapped {
         all.extend(now.unwrap_or_default());
         all
     }
+
+    /// All mappings of the heap's memory, as they were at the end of the look.
+    pub fn all(&self) -> &[Range<u64>] {
+        &self.all
+    }
+
+    /// The addresses at which the used parts may be: one view of the heap.
+    pub fn span(&self) -> Range<u64> {
+        self.base..self.base.saturating_add(self.colours.offset_mask) + 1
+    }
+
+    /// The starts of all views that have mappings.
+    pub fn views(&self) -> Vec<u64> {
+        let starts = self
+            .all
+            .iter()
+            .map(|range| range.start & !self.colours.offset_mask);
+        let mut views: Vec<u64> = starts.collect();
+        views.sort_unstable();
+        views.dedup();
+        views
+    }
 }
 
 /// What a look at the heap shows.

@@ -75,13 +75,13 @@ impl ImageCheck {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::os::private_memory::PrivateMemory;
+    use crate::os::test_memory::TestMemory;
 
     const PAGE: u64 = 4096;
 
     #[test]
     fn pages_differ_unless_they_were_written_since() {
-        let memory = PrivateMemory::new(64 * PAGE);
+        let memory = TestMemory::new(64 * PAGE);
         let all = memory.start()..memory.start() + 64 * PAGE;
         let Ok(mut image) = TrackedImage::new(all.clone()) else {
             return;

@@ -15,12 +15,12 @@ mod memory_file;
 pub mod others_time;
 pub mod own_library;
 pub mod owner;
-#[cfg(test)]
-mod private_memory;
 pub mod process_end;
 pub mod room;
 pub mod seccomp;
 pub mod semaphore;
+#[cfg(test)]
+mod test_memory;
 pub mod threads;
 pub mod tracked_image;
 pub mod written_pages;

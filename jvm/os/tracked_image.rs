@@ -4,7 +4,7 @@
 use super::careful_reads;
 use super::image::{longest_file, map};
 use super::memory_file::{memory_file, MFD_NOEXEC_SEAL};
-use super::written_pages::WrittenPages;
+use super::written_pages::{without, Sharing, WrittenPages};
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -20,15 +20,29 @@ pub struct TrackedImage {
     written: WrittenPages,
     file: OwnedFd,
     within: Range<u64>,
+    sharing: Sharing,
+    /// How far each mapping of the memory is from these addresses.
+    distances: Vec<u64>,
+    /// What is watched, and was never copied.
+    new: Vec<Range<u64>>,
     /// What could not be read in a round, and so counts as unread.
     missed: Vec<Range<u64>>,
 }
 
 impl TrackedImage {
-    /// An empty image of memory within these addresses, which must be borders of pages. An error if
-    /// the kernel cannot say what is written.
+    /// An empty image of private memory within these addresses, which must be borders of pages. An
+    /// error if the kernel cannot say what is written.
     pub fn new(within: Range<u64>) -> io::Result<Self> {
-        let written = WrittenPages::open()?;
+        Self::of(within, Sharing::Private, vec![0])
+    }
+
+    /// The same of shared memory, which is mapped at these distances from there.
+    pub fn of_shared(within: Range<u64>, distances: Vec<u64>) -> io::Result<Self> {
+        Self::of(within, Sharing::Shared, distances)
+    }
+
+    fn of(within: Range<u64>, sharing: Sharing, distances: Vec<u64>) -> io::Result<Self> {
+        let written = WrittenPages::open(sharing)?;
         let bytes = within.end.saturating_sub(within.start);
         if longest_file().is_some_and(|most| most < bytes) {
             // The kernel would send SIGXFSZ.
@@ -44,12 +58,28 @@ impl TrackedImage {
             file,
             within,
             written,
+            sharing,
+            distances,
+            new: Vec::new(),
             missed: Vec::new(),
         })
     }
 
+    /// Has the kernel take notes of this mapping of shared memory.
+    pub fn watch(&mut self, mapping: &Range<u64>) -> io::Result<()> {
+        let new = self.written.watch(mapping)?;
+        for distance in &self.distances {
+            let near = new.iter().map(|part| moved(part, distance.wrapping_neg()));
+            self.new.extend(common(
+                &near.collect::<Vec<_>>(),
+                std::slice::from_ref(&self.within),
+            ));
+        }
+        Ok(())
+    }
+
     /// Copies what was written since the last round, or was never copied. Each range must be mapped
-    /// private. What is unmapped meanwhile stays unread.
+    /// private, or be [watched](TrackedImage::watch). What is unmapped meanwhile stays unread.
     ///
     /// `may_go_on` is asked now and then. If it forbids it, or on an error, there is no image.
     pub fn round(&mut self, ranges: &[Range<u64>], may_go_on: impl Fn() -> bool) -> io::Result<()> {
@@ -58,37 +88,45 @@ impl TrackedImage {
             self.copy_or_miss(&run)?;
         }
         for range in ranges {
-            // At first all pages are copied: before Linux 6.9 notes of an earlier image may be
-            // left.
-            let new = self.written.watch(range)?;
-            let new = new
-                .iter()
-                .flat_map(|part| pieces(part).map(|piece| (piece, true)));
-            for (piece, is_new) in new.chain(pieces(range).map(|piece| (piece, false))) {
+            if self.sharing == Sharing::Private {
+                // At first all pages are copied: before Linux 6.9 notes of an earlier image may be
+                // left.
+                self.new.extend(self.written.watch(range)?);
+            }
+            for piece in pieces(range) {
                 if !may_go_on() {
                     return Err(io::ErrorKind::OutOfMemory.into());
                 }
-                self.copy_piece(piece, is_new)?;
+                self.copy_piece(&piece)?;
             }
         }
+        let left = self.new.iter().flat_map(|part| without(part, ranges));
+        self.new = left.collect();
         Ok(())
     }
 
-    /// Copies what was written of a piece, or all of it. The kernel takes notes of a page before it
-    /// is copied.
-    fn copy_piece(&mut self, piece: Range<u64>, is_new: bool) -> io::Result<()> {
+    /// Copies what was written of a piece, or never copied. The kernel takes notes of a page before
+    /// it is copied.
+    fn copy_piece(&mut self, piece: &Range<u64>) -> io::Result<()> {
         let mut runs = Vec::new();
-        let mut add = |run| {
-            runs.push(run);
-            Ok(())
-        };
-        if is_new {
-            self.written.take(piece.clone(), |_| Ok(()))?;
-            self.written.present(piece, add)?;
-        } else {
-            self.written.take(piece, &mut add)?;
+        for &distance in &self.distances {
+            self.written.take(moved(piece, distance), |run| {
+                runs.push(moved(&run, distance.wrapping_neg()));
+                Ok(())
+            })?;
         }
-        runs.iter().try_for_each(|run| self.copy_or_miss(run))
+        for part in common(&self.new, std::slice::from_ref(piece)) {
+            match self.sharing {
+                Sharing::Shared => runs.push(part),
+                Sharing::Private => self.written.present(part, |run| {
+                    runs.push(run);
+                    Ok(())
+                })?,
+            }
+        }
+        joined(runs)
+            .iter()
+            .try_for_each(|run| self.copy_or_miss(run))
     }
 
     fn copy_or_miss(&mut self, run: &Range<u64>) -> io::Result<()> {
@@ -104,16 +142,21 @@ impl TrackedImage {
     /// The runs of pages that a round would copy.
     pub fn unread(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Range<u64>>> {
         let mut unread = common(&self.missed, ranges);
-        for range in ranges {
-            self.written.written(range.clone(), |run| {
-                unread.push(run);
-                Ok(())
-            })?;
+        if self.sharing == Sharing::Shared {
+            unread.extend(common(&self.new, ranges));
         }
-        Ok(unread)
+        for range in ranges {
+            for &distance in &self.distances {
+                self.written.written(moved(range, distance), |run| {
+                    unread.push(moved(&run, distance.wrapping_neg()));
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(joined(unread))
     }
 
-    /// Has the image read as zeros where the ranges have no memory.
+    /// Has the image read as zeros where the ranges, which are private, have no memory.
     pub fn clear_absent(&self, ranges: &[Range<u64>]) -> io::Result<()> {
         for range in ranges {
             self.written
@@ -166,16 +209,41 @@ impl TrackedImage {
     /// # Safety
     /// As for [`Image::take_place`](super::image::Image::take_place).
     pub unsafe fn take_place(&self, ranges: &[Range<u64>]) -> io::Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.map_image(ranges, 0) }
+    }
+
+    /// In a child: maps the image to the mapping of shared memory at this distance, private to this
+    /// process. All that is `mapped` besides reads as zeros.
+    ///
+    /// # Safety
+    /// As for [`Image::take_place`](super::image::Image::take_place).
+    pub unsafe fn take_shared_place(
+        &self,
+        ranges: &[Range<u64>],
+        distance: u64,
+        mapped: &[Range<u64>],
+    ) -> io::Result<()> {
+        for range in mapped {
+            // SAFETY: the caller's promise.
+            unsafe { map(range, None)? };
+        }
+        // SAFETY: the same.
+        unsafe { self.map_image(&joined(ranges.to_vec()), distance) }
+    }
+
+    unsafe fn map_image(&self, ranges: &[Range<u64>], distance: u64) -> io::Result<()> {
         for range in ranges {
             let place = u64::try_from(self.place(range.start)?).map_err(io::Error::other)?;
             // SAFETY: the caller's promise.
-            unsafe { map(range, Some((&self.file, place)))? };
+            unsafe { map(&moved(range, distance), Some((&self.file, place)))? };
         }
         Ok(())
     }
 
-    /// The addresses of the mapped pages that differ from the image.
-    pub(super) fn differing_pages(&self, ranges: &[Range<u64>]) -> io::Result<Vec<u64>> {
+    /// The addresses of the mapped pages that differ from the image. An error if the image has not
+    /// all of them.
+    pub fn differing_pages(&self, ranges: &[Range<u64>]) -> io::Result<Vec<u64>> {
         let mut differing = Vec::new();
         let mut page = vec![0_u8; 4096];
         for address in ranges.iter().flat_map(|range| range.clone().step_by(4096)) {
@@ -191,6 +259,24 @@ impl TrackedImage {
         }
         Ok(differing)
     }
+}
+
+/// The range at this distance.
+fn moved(range: &Range<u64>, distance: u64) -> Range<u64> {
+    range.start.wrapping_add(distance)..range.end.wrapping_add(distance)
+}
+
+/// The runs in order, and apart.
+fn joined(mut runs: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    runs.sort_unstable_by_key(|run| run.start);
+    let mut joined: Vec<Range<u64>> = Vec::new();
+    for run in runs {
+        match joined.last_mut() {
+            Some(last) if run.start <= last.end => last.end = last.end.max(run.end),
+            _ => joined.push(run),
+        }
+    }
+    joined
 }
 
 /// The parts of these runs that are in one of the ranges.
@@ -215,13 +301,13 @@ fn pieces(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
 #[allow(clippy::single_range_in_vec_init)] // These are lists of ranges.
 mod tests {
     use super::*;
-    use crate::os::private_memory::PrivateMemory;
+    use crate::os::test_memory::TestMemory;
 
     const PAGE: u64 = 4096;
 
     #[test]
     fn rounds_copy_what_was_written_and_the_child_reads_the_image() {
-        let memory = PrivateMemory::new(5000 * PAGE);
+        let memory = TestMemory::new(5000 * PAGE);
         let at = |page: u64| memory.start() + page * PAGE;
         let Ok(mut image) = TrackedImage::new(at(0)..at(5000)) else {
             return;
@@ -276,7 +362,7 @@ mod tests {
 
     #[test]
     fn ranges_that_are_cut_in_another_way_are_not_copied_again() {
-        let memory = PrivateMemory::new(64 * PAGE);
+        let memory = TestMemory::new(64 * PAGE);
         let at = |page: u64| memory.start() + page * PAGE;
         let Ok(mut image) = TrackedImage::new(at(0)..at(64)) else {
             return;
@@ -296,7 +382,7 @@ mod tests {
 
     #[test]
     fn what_is_unmapped_stays_unread() {
-        let memory = PrivateMemory::new(8 * PAGE);
+        let memory = TestMemory::new(8 * PAGE);
         let at = |page: u64| memory.start() + page * PAGE;
         memory.put(0, 1);
         let Ok(mut image) = TrackedImage::new(0..at(64)) else {
@@ -310,6 +396,57 @@ mod tests {
             [PAGE..2 * PAGE]
         );
         assert!(image.copy(&run[0]).is_err());
+    }
+
+    /// What is written to either mapping is copied, and a page that one of them has not met.
+    #[test]
+    fn shared_memory_is_tracked_in_all_its_mappings() {
+        let [memory, view] = TestMemory::shared(5000 * PAGE);
+        let at = |page: u64| memory.start() + page * PAGE;
+        let all = at(0)..at(5000);
+        let distance = view.start().wrapping_sub(memory.start());
+        let Ok(mut image) = TrackedImage::of_shared(all.clone(), vec![0, distance]) else {
+            return;
+        };
+        (0..4000).for_each(|page| view.put(page * PAGE, 1));
+        let used = [at(0)..at(2000), at(2100)..at(5000)];
+        assert_eq!(image.unread(&used).expect("runs"), used);
+        image.watch(&all).expect("shared memory");
+        image.watch(&moved(&all, distance)).expect("shared memory");
+        for _ in 0..2 {
+            image.round(&used, || true).expect("a round");
+            assert_eq!(image.unread(&used).expect("runs"), []);
+        }
+        memory.put(7 * PAGE, 2);
+        view.put(8 * PAGE, 2);
+        view.put(2050 * PAGE, 2);
+        let zeros = std::fs::File::open("/dev/zero").expect("a device");
+        view.fill_from(2999 * PAGE, 1, &zeros);
+        // Another mapping of the same memory has no notes, and is copied until it is watched.
+        memory.map_again(100 * PAGE, 10 * PAGE);
+        memory.put(105 * PAGE, 3);
+        let unread = [at(7)..at(9), at(100)..at(110), at(2999)..at(3000)];
+        assert_eq!(image.unread(&used).expect("runs"), unread);
+        image.round(&used, || true).expect("a round");
+        assert_eq!(image.unread(&used).expect("runs"), [at(100)..at(110)]);
+        image.watch(&all).expect("shared memory");
+        image.round(&used, || true).expect("a round");
+        assert_eq!(image.unread(&used).expect("runs"), []);
+        let whole = [all; 1];
+        assert_eq!(image.unread(&whole).expect("runs"), [at(2000)..at(2100)]);
+        image.round(&whole, || true).expect("a round");
+        assert_eq!(image.differing_pages(&whole).expect("pages"), []);
+        view.put(4999 * PAGE, 9);
+        assert_eq!(image.differing_pages(&whole).expect("pages"), [at(4999)]);
+    }
+
+    #[test]
+    fn runs_are_joined() {
+        assert_eq!(
+            joined(vec![5..7, 1..2, 2..3, 5..6, 9..10]),
+            [1..3, 5..7, 9..10]
+        );
+        assert_eq!(joined(Vec::new()), []);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 /// The kernel's structures and numbers (linux/userfaultfd.h, linux/fs.h), which old headers lack.
 const UFFD_API: u64 = 0xAA;
 const UFFD_USER_MODE_ONLY: libc::c_int = 1;
+const FEATURE_WP_SHARED: u64 = 1 << 12;
 const FEATURE_WP_UNPOPULATED: u64 = 1 << 13;
 const FEATURE_WP_ASYNC: u64 = 1 << 15;
 const MODE_WP: u64 = 1 << 1;
@@ -72,18 +73,28 @@ enum Pages {
     Absent,
 }
 
+/// How memory is mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// Private to this process. A page without memory reads as zeros.
+    Private,
+    /// Shared memory. A page that this mapping has not met may have been written through another.
+    Shared,
+}
+
 /// The kernel's notes about ranges of this process's memory. They end with this value.
 #[derive(Debug)]
 pub struct WrittenPages {
     notes: OwnedFd,
     pagemap: File,
+    sharing: Sharing,
     watched: Vec<Range<u64>>,
 }
 
 impl WrittenPages {
     /// An error if the kernel keeps no such notes, or if a filter limits this process's system
     /// calls.
-    pub fn open() -> io::Result<Self> {
+    pub fn open(sharing: Sharing) -> io::Result<Self> {
         if is_filtered() {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
@@ -94,20 +105,25 @@ impl WrittenPages {
             let fd = i32::try_from(fd).ok().filter(|&fd| fd >= 0);
             OwnedFd::from_raw_fd(fd.ok_or_else(io::Error::last_os_error)?)
         };
-        let mut api = [UFFD_API, FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED, 0];
+        let features = match sharing {
+            Sharing::Private => FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED,
+            Sharing::Shared => FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED | FEATURE_WP_SHARED,
+        };
+        let mut api = [UFFD_API, features, 0];
         ask(&notes, API, &mut api)?;
         let pagemap = File::open("/proc/self/pagemap")?;
         let written = Self {
             notes,
             pagemap,
+            sharing,
             watched: Vec::new(),
         };
         written.written(0..1 << 12, |_| Ok(()))?;
         Ok(written)
     }
 
-    /// Has the kernel take notes of this range, which is mapped private. All its pages count as
-    /// written at first.
+    /// Has the kernel take notes of this range, which is mapped as [`WrittenPages::open`] was told.
+    /// All its pages count as written at first.
     ///
     /// Returns the parts that were never watched before.
     pub fn watch(&mut self, range: &Range<u64>) -> io::Result<Vec<Range<u64>>> {
@@ -121,7 +137,7 @@ impl WrittenPages {
 
     /// Calls `on_run` with each run of pages that were written since they were last taken, in
     /// order. From the call on they count as not written. Where the kernel takes no notes, these
-    /// are all pages that have memory, each time.
+    /// are all pages that have memory, or all shared ones, each time.
     pub fn take(
         &self,
         range: Range<u64>,
@@ -134,9 +150,10 @@ impl WrittenPages {
         });
         match taken {
             // A part is not watched. The kernel may have taken pages before it, without a word.
-            Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
-                self.each(from..range.end, Pages::Present, on_run)
-            }
+            Err(error) if error.raw_os_error() == Some(libc::EPERM) => match self.sharing {
+                Sharing::Private => self.each(from..range.end, Pages::Present, on_run),
+                Sharing::Shared => on_run(from..range.end),
+            },
             taken => taken,
         }
     }
@@ -178,7 +195,7 @@ impl WrittenPages {
         let mut from = range.start;
         while from < range.end {
             let end = range.end.min(from + ASKED_BYTES);
-            let mut scan = Scan::of(from..end, pages);
+            let mut scan = Scan::of(from..end, pages, self.sharing);
             scan.runs = runs.as_mut_ptr() as u64;
             scan.runs_length = RUNS as u64;
             // SAFETY: the kernel writes to these two, which outlive the call.
@@ -207,7 +224,7 @@ impl WrittenPages {
 }
 
 impl Scan {
-    fn of(range: Range<u64>, pages: Pages) -> Self {
+    fn of(range: Range<u64>, pages: Pages, sharing: Sharing) -> Self {
         let scan = Self {
             size: size_of::<Self>() as u64,
             start: range.start,
@@ -217,7 +234,10 @@ impl Scan {
         let with_memory = PAGE_IS_PRESENT | PAGE_IS_SWAPPED;
         let written = Self {
             all_of: PAGE_IS_WRITTEN,
-            any_of: with_memory,
+            any_of: match sharing {
+                Sharing::Private => with_memory,
+                Sharing::Shared => 0,
+            },
             returned: PAGE_IS_WRITTEN,
             ..scan
         };
@@ -289,7 +309,7 @@ fn ask<const WORDS: usize>(
 #[allow(clippy::single_range_in_vec_init)] // These are lists of ranges.
 mod tests {
     use super::*;
-    use crate::os::private_memory::PrivateMemory;
+    use crate::os::test_memory::TestMemory;
 
     const PAGE: u64 = 4096;
 
@@ -317,11 +337,11 @@ mod tests {
 
     #[test]
     fn pages_that_were_written_are_found_once() {
-        let Ok(mut written) = WrittenPages::open() else {
+        let Ok(mut written) = WrittenPages::open(Sharing::Private) else {
             eprintln!("this kernel takes no notes of written pages");
             return;
         };
-        let memory = PrivateMemory::new(64 * PAGE);
+        let memory = TestMemory::new(64 * PAGE);
         let at = |page: u64| memory.start() + page * PAGE;
         let all = at(0)..at(64);
         [3, 4, 10]
@@ -351,10 +371,10 @@ mod tests {
 
     #[test]
     fn memory_without_notes_counts_as_written() {
-        let Ok(mut written) = WrittenPages::open() else {
+        let Ok(mut written) = WrittenPages::open(Sharing::Private) else {
             return;
         };
-        let memory = PrivateMemory::new(8 * PAGE);
+        let memory = TestMemory::new(8 * PAGE);
         (0..6).for_each(|page| memory.put(page * PAGE, 1));
         let at = |page: u64| memory.start() + page * PAGE;
         written
@@ -374,10 +394,10 @@ mod tests {
     #[test]
     fn many_runs_are_found_once_and_in_order() {
         for runs in [600, RUNS as u64, RUNS as u64 + 700] {
-            let Ok(mut written) = WrittenPages::open() else {
+            let Ok(mut written) = WrittenPages::open(Sharing::Private) else {
                 return;
             };
-            let memory = PrivateMemory::new(2 * runs * PAGE + 90 * PAGE);
+            let memory = TestMemory::new(2 * runs * PAGE + 90 * PAGE);
             let all = memory.start()..memory.start() + 2 * runs * PAGE + 90 * PAGE;
             (0..runs).for_each(|run| memory.put(2 * run * PAGE, 1));
             assert_eq!(written.watch(&all).expect("private memory").len(), 1);
@@ -406,16 +426,16 @@ mod tests {
 
     #[test]
     fn nothing_is_noted_after_the_end() {
-        let Ok(mut written) = WrittenPages::open() else {
+        let Ok(mut written) = WrittenPages::open(Sharing::Private) else {
             return;
         };
-        let memory = PrivateMemory::new(2 * PAGE);
+        let memory = TestMemory::new(2 * PAGE);
         memory.put(0, 1);
         let all = memory.start()..memory.start() + 2 * PAGE;
         written.watch(&all).expect("private memory");
         taken(&written, &all);
         drop(written);
-        let mut written = WrittenPages::open().expect("as before");
+        let mut written = WrittenPages::open(Sharing::Private).expect("as before");
         written.watch(&all).expect("no one else watches it");
         assert_eq!(taken(&written, &all).len(), 1, "all counts as written");
     }

@@ -6,7 +6,7 @@
 //! application runs on.
 
 use super::crew::{in_threads, Watch};
-use super::image::HeapImage;
+use super::image::AnyImage;
 use super::known_objects::KnownObjects;
 use super::message::{FromChild, Written};
 use super::process::{self, Watchdog};
@@ -42,7 +42,7 @@ const BATCH: usize = 512;
 #[derive(Debug)]
 pub(super) struct Task<'d, 'f> {
     /// The image of the heap; `None` if a fork copies it.
-    pub(super) image: Option<HeapImage>,
+    pub(super) image: Option<AnyImage>,
     /// The classes, and rows of all kinds. The child has its own copy, so it shares no lock with
     /// other threads.
     pub(super) catalogue: &'d Catalogue<'f>,
@@ -154,7 +154,7 @@ impl Task<'_, '_> {
     ) -> Result<HeapCopy, Failure> {
         // SAFETY: this is the forked copy, which has only this thread, and which any read may end.
         let memory = unsafe { ProcessMemory::new() };
-        let memory = memory.coloured(self.image.as_ref().and_then(HeapImage::colours));
+        let memory = memory.coloured(self.image.as_ref().and_then(|image| image.colours()));
         let mappings = os_maps().map_err(|_| Failure::NoMemory)?;
         let mappings = Mappings::parse(&mappings);
         self.take_addresses(memory, &mappings, seen)?;
@@ -269,7 +269,7 @@ impl Task<'_, '_> {
         let around = known.and_then(|known| mappings.around(known.object.object(memory)));
         let image = self.image.as_ref();
         let heap = image
-            .map_or(around, HeapImage::range)
+            .map_or(around, |image| image.range())
             .ok_or(Failure::Unexplained("the heap is mapped"))?;
         let values = self.values(&heap).ok_or(Failure::NoMemory)?;
         let descriptions = Descriptions::of(facts, self.catalogue.tables(), &layout, &values);

@@ -3,7 +3,7 @@
 
 use super::child::{HeapCopy, Task};
 use super::childs_memory::use_own_memory;
-use super::image::HeapImage;
+use super::image::{AnyImage, HeapImage};
 use super::message::{FromChild, Written};
 use super::pause::not_copied::NotCopied;
 use super::process::{self, Child, Side, Watchdog};
@@ -122,7 +122,7 @@ impl<'d, 'f> Forker<'d, 'f> {
 
     /// The child, or why there is none (`None` if HotSpot never called back), and the task's object
     /// table and image.
-    pub(super) fn into_parts(self) -> (Option<io::Result<Child>>, ObjectTable, Option<HeapImage>) {
+    pub(super) fn into_parts(self) -> (Option<io::Result<Child>>, ObjectTable, Option<AnyImage>) {
         let parts = self.task.map(|task| (task.objects, task.image));
         let (objects, image) = parts.unwrap_or_default();
         (self.forked, objects, image)
@@ -134,8 +134,8 @@ impl<'d, 'f> Forker<'d, 'f> {
     }
 
     /// The image of the heap; `None` if the fork copies it.
-    pub(super) fn image(&self) -> Option<&HeapImage> {
-        self.task.as_ref()?.image.as_ref()
+    pub(super) fn image(&self) -> Option<&dyn HeapImage> {
+        self.task.as_ref()?.image.as_deref()
     }
 
     /// Why the heap could not be copied; `None` if it was.

@@ -5,14 +5,16 @@ use super::attempt::Attempt;
 use super::child::Task;
 use super::compiled_frames;
 use super::forker::{Forker, WithoutBarrier};
-use super::image::HeapImage;
+use super::image::{AnyImage, HeapImage};
 use super::known_objects::KnownObjects;
 use super::message::Written;
 use super::pause::huge_pages::HugePages;
 use super::process::Child;
 use super::product::Product;
-use super::rounds_image::{no_image, RoundsImage, MOST_STOP_BYTES};
+use super::rounds::{no_image, MOST_STOP_BYTES};
+use super::rounds_image::RoundsImage;
 use super::shared_image::SharedImage;
+use super::shared_rounds::SharedRounds;
 use super::virtual_thread_fields::{
     method_ids, stack_chunk_class, the_same_fields, virtual_thread_fields,
 };
@@ -291,18 +293,21 @@ impl<'f> Attempt<'f> {
         object: &Object<'_>,
         product: &Product<&DumpFile>,
         others: OthersTime,
-    ) -> Result<Option<HeapImage>, DumpError> {
-        if let Some(heap) = SharedHeap::of(object).map_err(DumpError::Engine)? {
-            return Ok(Some(HeapImage::Shared(SharedImage::prepare(heap)?)));
-        }
-        self.make_huge_pages(object);
+    ) -> Result<Option<AnyImage>, DumpError> {
         // Who waits, waits for the copy. A later attempt would copy all once more.
         let is_later = self.copies_all || self.tried.had_image.replace(true);
-        if is_later || copied::is_awaited() {
-            return Ok(None);
+        let has_rounds = !is_later && !copied::is_awaited();
+        if let Some(heap) = SharedHeap::of(object).map_err(DumpError::Engine)? {
+            let rounds = has_rounds.then(|| SharedRounds::prepare(heap, self.order));
+            if let Some(rounds) = rounds.flatten() {
+                return Ok(Some(Box::new(rounds)));
+            }
+            return Ok(Some(Box::new(SharedImage::prepare(heap)?)));
         }
-        let image = RoundsImage::prepare(object, self.order, product, others.processors());
-        Ok(image.map(HeapImage::Rounds))
+        self.make_huge_pages(object);
+        let prepare = || RoundsImage::prepare(object, self.order, product, others.processors());
+        let image = has_rounds.then(prepare).flatten();
+        Ok(image.map(|image| Box::new(image) as AnyImage))
     }
 
     /// Asks the JVM how much heap is in use.
@@ -325,10 +330,10 @@ impl<'f> Attempt<'f> {
         mut task: Task<'_, 'f>,
         own_thread: ObjectIndex,
         without_barrier: Option<WithoutBarrier>,
-    ) -> (Result<(Child, ObjectTable), DumpError>, Option<HeapImage>) {
+    ) -> (Result<(Child, ObjectTable), DumpError>, Option<AnyImage>) {
         catch_up(&mut task.image, MOST_STOP_BYTES);
         let bound = StopBound(self.order.max_pause());
-        let image = task.image.as_ref();
+        let image = task.image.as_deref();
         let until = bound.fork_until(
             self.tried.paused.get(),
             image.map_or(0, HeapImage::stop_bytes),
@@ -383,7 +388,7 @@ impl<'f> Attempt<'f> {
 
 /// Copies what was written meanwhile, unless it is more than this. If that fails, there is no
 /// image.
-fn catch_up(image: &mut Option<HeapImage>, most_bytes: u64) {
+fn catch_up(image: &mut Option<AnyImage>, most_bytes: u64) {
     image.take_if(|image| {
         let caught_up = image.catch_up(most_bytes);
         caught_up.map_err(no_image).is_err()

@@ -1,10 +1,11 @@
 //! The image of a heap that a fork could copy. It is copied in rounds while the application runs,
 //! so neither the pause nor the application's writes after it grow with the heap.
 
+use super::image::HeapImage;
 use super::product::Product;
+use super::rounds::{bytes, no_image, not_read, Rounds, MOST_ROUNDS, MOST_STOP_BYTES};
 use crate::heap::error::Again;
 use crate::heap::stop_bound::huge_bytes;
-use crate::message::say;
 use crate::order::Order;
 use headroom::MemoryLeft;
 use hotspot::flags::is_on;
@@ -13,19 +14,9 @@ use jvm::object::Object;
 use jvm::os::image_check::ImageCheck;
 use jvm::os::tracked_image::TrackedImage;
 use options::HeapCopy;
-use std::fmt::Display;
 use std::io;
 use std::ops::Range;
 
-/// Rounds before the last one, which comes directly before the stop.
-const MOST_ROUNDS: u32 = 4;
-/// If at most this part of the heap is left to copy, the rounds end.
-const ENOUGH_PART: u64 = 50;
-/// If more than this part is written while a round copies, the next would find as much.
-const HOT_PART: u64 = 4;
-/// More than this is not copied in the stop, but by the child: 10 ms. Until it has done so, the
-/// application pays for its writes as after an ordinary fork.
-pub(super) const MOST_STOP_BYTES: u64 = 32 << 20;
 /// The child shows that it lives after so many bytes.
 const BYTES_BETWEEN_SIGNS: u64 = 16 << 20;
 /// The memory that must be left is larger than the heap by this part if the user wants an image,
@@ -46,14 +37,9 @@ const MOVES: &str = "the application is writing, and Shenandoah may move objects
 #[derive(Debug)]
 pub(super) struct RoundsImage {
     heap: PrivateHeap,
-    image: TrackedImage,
-    left: MemoryLeft,
+    rounds: Rounds,
     /// The child has the heap, too, and compares both; it copies nothing itself.
     check: Option<ImageCheck>,
-    /// What the heap had in memory at the beginning.
-    used_bytes: u64,
-    /// What is left to copy: before the stop as it is expected, then as it was.
-    unread_bytes: u64,
     /// Whether the collector moves objects while the application stands still.
     moves_in_stop: bool,
     /// Whether the user bounds the stop.
@@ -104,107 +90,135 @@ impl RoundsImage {
         let image = TrackedImage::new(heap.reserved().clone());
         let image = image.map_err(|error| format!("the kernel tracks no writes: {error}"))?;
         let check = (order.heap_copy() == HeapCopy::Compared).then(ImageCheck::new);
-        let mut image = Self {
-            heap,
+        let used_bytes = used(&heap).and_then(|used| image.unread(&used));
+        let used_bytes = bytes(&used_bytes.map_err(not_read)?);
+        if least_bytes.is_some_and(|least| used_bytes < least || huge_bytes() > used_bytes / 2) {
+            return Ok(None);
+        }
+        let rounds = Rounds {
             image,
             left: MemoryLeft::open(),
+            used_bytes,
+            unread_bytes: used_bytes,
+            is_whole: check.is_some(),
+        };
+        let mut image = Self {
+            heap,
+            rounds,
             check: check.transpose().map_err(not_read)?,
-            used_bytes: 0,
-            unread_bytes: 0,
             moves_in_stop: is_on("UseShenandoahGC") == Some(true),
             is_bounded: order.max_pause().is_some(),
             copied: Vec::new(),
             unread: Vec::new(),
             failure: None,
         };
-        image.used_bytes = image.count_unread().map_err(not_read)?;
-        let used_bytes = image.used_bytes;
-        if least_bytes.is_some_and(|least| used_bytes < least || huge_bytes() > used_bytes / 2) {
-            return Ok(None);
-        }
         let more_part = if least_bytes.is_some() { 1 } else { MORE_PART };
-        let bytes = used_bytes + used_bytes / more_part;
-        if let Some(left_bytes) = image.left.too_little_for(bytes) {
+        let room_bytes = used_bytes + used_bytes / more_part;
+        if let Some(left_bytes) = image.rounds.left.too_little_for(room_bytes) {
             return Err(format!(
                 "it needs {} MiB of memory, and {} MiB are left",
-                bytes >> 20,
+                room_bytes >> 20,
                 left_bytes >> 20
             ));
         }
-        image.run_rounds().map_err(not_read)?;
+        let heap = &image.heap;
+        image.rounds.run(|_| used(heap)).map_err(not_read)?;
         Ok(Some(image))
     }
 
-    /// Copies the heap, and again what is written meanwhile, as long as that becomes less.
-    fn run_rounds(&mut self) -> io::Result<()> {
+    /// Whether the child copies what is left. Until it has done so, the application pays for its
+    /// writes as after an ordinary fork.
+    fn is_late(&self) -> bool {
+        self.check.is_none() && self.rounds.unread_bytes > MOST_STOP_BYTES
+    }
+
+    /// The same. Returns the memory of which there is an image now, or will be in the child.
+    fn try_finish(&mut self, unused: &[Range<u64>]) -> io::Result<Vec<Range<u64>>> {
+        let mapped = self.heap.mapped().ok_or(io::ErrorKind::NotFound)?;
+        self.copied = without(&mapped, unused);
+        self.unread = self.rounds.image.unread(&self.copied)?;
+        self.rounds.unread_bytes = bytes(&self.unread);
+        // What the child copies may be copied for the application's writes, too.
+        if self
+            .rounds
+            .left
+            .too_little_for(2 * self.rounds.unread_bytes)
+            .is_some()
+        {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        self.rounds.image.clear_absent(&self.copied)?;
+        match (self.is_late(), self.moves_in_stop) {
+            (false, _) => self.copy_in_stop().map(|()| mapped),
+            (true, false) => Ok(mapped),
+            (true, true) => Err(io::Error::other(MOVES)),
+        }
+    }
+
+    /// Copies until nobody has written meanwhile. The application stands still, but native code in
+    /// a critical section does not, which writes values only; nor may the collector.
+    fn copy_in_stop(&mut self) -> io::Result<()> {
         for _ in 0..MOST_ROUNDS {
-            self.round()?;
-            self.unread_bytes = self.count_unread()?;
-            if self.unread_bytes <= self.used_bytes / ENOUGH_PART || self.is_hot() {
-                break;
+            self.rounds.image.round(&self.copied, || true)?;
+            self.unread = self.rounds.image.unread(&self.copied)?;
+            if self.unread.is_empty() {
+                return Ok(());
+            }
+        }
+        self.unread.clear();
+        match self.moves_in_stop {
+            false => Ok(()),
+            true => Err(io::Error::other(MOVES)),
+        }
+    }
+
+    /// Copies what was left to the child.
+    fn complete(&self, live: &dyn Fn()) -> io::Result<()> {
+        let mut copied_bytes = 0;
+        for run in &self.unread {
+            let mut from = run.start;
+            while from < run.end {
+                let end = run.end.min(from + BYTES_BETWEEN_SIGNS);
+                self.rounds.image.copy(&(from..end))?;
+                copied_bytes += end - from;
+                from = end;
+                if copied_bytes >= BYTES_BETWEEN_SIGNS {
+                    copied_bytes = 0;
+                    live();
+                    if self.rounds.left.too_little().is_some() {
+                        return Err(io::ErrorKind::OutOfMemory.into());
+                    }
+                }
             }
         }
         Ok(())
     }
+}
 
-    /// One more round, unless it would copy more than `most_bytes`, or be of no use.
-    pub(super) fn catch_up(&mut self, most_bytes: u64) -> Result<(), String> {
-        self.unread_bytes = self.count_unread().map_err(not_read)?;
-        if !self.is_hot() && self.unread_bytes <= most_bytes {
-            self.round().map_err(not_read)?;
-            self.unread_bytes = self.count_unread().map_err(not_read)?;
-        }
-        Ok(())
+impl HeapImage for RoundsImage {
+    fn catch_up(&mut self, most_bytes: u64) -> Result<(), String> {
+        let heap = &self.heap;
+        let caught_up = self.rounds.catch_up(most_bytes, |_| used(heap));
+        caught_up.map_err(not_read)
     }
 
-    /// Copies what was written since the round before.
-    fn round(&mut self) -> io::Result<()> {
-        let ranges = self.used()?;
-        let left = &self.left;
-        self.image.round(&ranges, || left.too_little().is_none())
-    }
-
-    /// The parts of the heap that have objects, by an account that may be old.
-    fn used(&self) -> io::Result<Vec<Range<u64>>> {
-        let mapped = self.heap.mapped().ok_or(io::ErrorKind::NotFound)?;
-        let unused = VmStructs::find().unused_heap;
-        let unused = unused.map_or_else(Vec::new, |unused| unused.parts(&[]));
-        Ok(without(&mapped, &unused))
-    }
-
-    fn count_unread(&self) -> io::Result<u64> {
-        Ok(bytes(&self.image.unread(&self.used()?)?))
-    }
-
-    /// Whether the application writes so much that a round would be of no use.
-    fn is_hot(&self) -> bool {
-        self.check.is_none() && self.unread_bytes > self.used_bytes / HOT_PART
-    }
-
-    /// Whether the child copies what is left.
-    fn is_late(&self) -> bool {
-        self.check.is_none() && self.unread_bytes > MOST_STOP_BYTES
-    }
-
-    /// The bytes that the stop is expected to copy.
-    pub(super) fn stop_bytes(&self) -> u64 {
+    fn stop_bytes(&self) -> u64 {
         if self.is_late() {
             return 0;
         }
-        self.unread_bytes
+        self.rounds.unread_bytes
     }
 
-    /// The bytes of memory that the fork is expected not to copy.
-    pub(super) fn unforked_bytes(&self) -> u64 {
+    fn unforked_bytes(&self) -> u64 {
         if self.is_late() {
             return 0;
         }
-        self.used_bytes
+        self.rounds.used_bytes
     }
 
     /// Completes the image, or leaves that to the child. If there can be none, the fork copies the
-    /// heap. Returns the memory that it need not copy. Call it while the application stands still.
-    pub(super) fn finish(&mut self, unused: &[Range<u64>]) -> Result<Vec<Range<u64>>, Again> {
+    /// heap.
+    fn copy(&mut self, unused: &[Range<u64>]) -> Result<Vec<Range<u64>>, Again> {
         let was_late = self.is_late();
         let whole = match self.try_finish(unused) {
             Ok(_) if self.is_late() && self.is_bounded && !was_late => return Err(Again::Grown),
@@ -221,58 +235,21 @@ impl RoundsImage {
         Ok(whole.unwrap_or_else(|| unused.to_vec()))
     }
 
-    /// The same. Returns the memory of which there is an image now, or will be in the child.
-    fn try_finish(&mut self, unused: &[Range<u64>]) -> io::Result<Vec<Range<u64>>> {
-        let mapped = self.heap.mapped().ok_or(io::ErrorKind::NotFound)?;
-        self.copied = without(&mapped, unused);
-        self.unread = self.image.unread(&self.copied)?;
-        self.unread_bytes = bytes(&self.unread);
-        // What the child copies may be copied for the application's writes, too.
-        if self.left.too_little_for(2 * self.unread_bytes).is_some() {
-            return Err(io::ErrorKind::OutOfMemory.into());
-        }
-        self.image.clear_absent(&self.copied)?;
-        match (self.is_late(), self.moves_in_stop) {
-            (false, _) => self.copy_in_stop().map(|()| mapped),
-            (true, false) => Ok(mapped),
-            (true, true) => Err(io::Error::other(MOVES)),
-        }
-    }
-
-    /// Copies until nobody has written meanwhile. The application stands still, but native code in
-    /// a critical section does not, which writes values only; nor may the collector.
-    fn copy_in_stop(&mut self) -> io::Result<()> {
-        for _ in 0..MOST_ROUNDS {
-            self.image.round(&self.copied, || true)?;
-            self.unread = self.image.unread(&self.copied)?;
-            if self.unread.is_empty() {
-                return Ok(());
-            }
-        }
-        self.unread.clear();
-        match self.moves_in_stop {
-            false => Ok(()),
-            true => Err(io::Error::other(MOVES)),
-        }
-    }
-
-    /// After the fork, in the parent, before the application goes on. An error if the collector may
-    /// have moved an object between the image and the fork.
-    pub(super) fn after_fork(&self) -> Result<(), Again> {
+    /// An error if the collector may have moved an object between the image and the fork.
+    fn after_fork(&self) -> Result<(), Again> {
         if let Some(check) = &self.check {
             // Without a report the child gives up.
-            let _ = check.report(&self.image, &self.copied);
+            let _ = check.report(&self.rounds.image, &self.copied);
         }
-        let is_same = || Some(self.image.unread(&self.copied).ok()?.is_empty());
+        let is_same = || Some(self.rounds.image.unread(&self.copied).ok()?.is_empty());
         match self.moves_in_stop && is_same() != Some(true) {
             true => Err(Again::Moving),
             false => Ok(()),
         }
     }
 
-    /// In the child: completes the image, and puts it in the place of the heap. `false` if both
-    /// were compared, and differ. `live` shows that the child lives.
-    pub(super) fn take_place(&mut self, live: &dyn Fn()) -> io::Result<bool> {
+    /// Completes the image first.
+    fn take_place(&mut self, live: &dyn Fn()) -> io::Result<bool> {
         match self.complete(live) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::OutOfMemory => return Err(error),
@@ -280,68 +257,31 @@ impl RoundsImage {
             Err(_) => return Ok(true),
         }
         let check = self.check.as_ref();
-        let differing = check.map(|check| check.differing_pages(&self.image, &self.copied));
+        let differing = check.map(|check| check.differing_pages(&self.rounds.image, &self.copied));
         let is_same = differing.transpose()?.unwrap_or(0) == 0;
         // SAFETY: this is the forked copy, with one thread; the ranges are mapped.
-        unsafe { self.image.take_place(&self.copied)? };
+        unsafe { self.rounds.image.take_place(&self.copied)? };
         Ok(is_same)
     }
 
-    /// Copies what was left to the child.
-    fn complete(&self, live: &dyn Fn()) -> io::Result<()> {
-        let mut copied_bytes = 0;
-        for run in &self.unread {
-            let mut from = run.start;
-            while from < run.end {
-                let end = run.end.min(from + BYTES_BETWEEN_SIGNS);
-                self.image.copy(&(from..end))?;
-                copied_bytes += end - from;
-                from = end;
-                if copied_bytes >= BYTES_BETWEEN_SIGNS {
-                    copied_bytes = 0;
-                    live();
-                    if self.left.too_little().is_some() {
-                        return Err(io::ErrorKind::OutOfMemory.into());
-                    }
-                }
-            }
-        }
-        Ok(())
+    fn range(&self) -> Option<Range<u64>> {
+        Some(self.heap.reserved().clone())
     }
 
-    /// The addresses of the heap.
-    pub(super) fn range(&self) -> Range<u64> {
-        self.heap.reserved().clone()
-    }
-
-    /// Why the fork copied the heap after all.
-    pub(super) fn failure(&self) -> Option<&str> {
+    fn failure(&self) -> Option<&str> {
         self.failure.as_deref()
     }
 
-    /// What was copied when, for the summary line; `None` if the fork copied the heap.
-    pub(super) fn summary(&self) -> Option<String> {
+    fn summary(&self) -> Option<String> {
         let when = if self.is_late() { "after" } else { "in" };
-        (!self.copied.is_empty()).then(|| {
-            format!(
-                "an image of {} MB ({} MB copied {when} the pause)",
-                self.used_bytes / 1_000_000,
-                self.unread_bytes / 1_000_000
-            )
-        })
+        (!self.copied.is_empty()).then(|| self.rounds.summary(when))
     }
 }
 
-/// Says why there is no image. The dump is whole without one.
-pub(super) fn no_image(why: impl Display) {
-    say(&format!("the fork copies the heap, not an image: {why}"));
-}
-
-fn bytes(runs: &[Range<u64>]) -> u64 {
-    runs.iter().map(|run| run.end - run.start).sum()
-}
-
-#[allow(clippy::needless_pass_by_value)] // For `map_err`.
-fn not_read(error: io::Error) -> String {
-    format!("it cannot be copied: {error}")
+/// The parts of the heap that have objects, by an account that may be old.
+fn used(heap: &PrivateHeap) -> io::Result<Vec<Range<u64>>> {
+    let mapped = heap.mapped().ok_or(io::ErrorKind::NotFound)?;
+    let unused = VmStructs::find().unused_heap;
+    let unused = unused.map_or_else(Vec::new, |unused| unused.parts(&[]));
+    Ok(without(&mapped, &unused))
 }

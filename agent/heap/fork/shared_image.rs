@@ -1,6 +1,7 @@
-//! The image of a heap that a fork does not copy, as that of ZGC: all that has objects is copied in
-//! the stop, and takes the heap's place in the child.
+//! The image of a heap that a fork does not copy, as that of ZGC, if all that has objects is copied
+//! in the stop. It takes the heap's place in the child.
 
+use super::image::HeapImage;
 use crate::heap::error::{Again, DumpError};
 use headroom::MemoryLeft;
 use hotspot::{Look, Mapped, SharedHeap};
@@ -22,8 +23,8 @@ const MORE_BYTES: u64 = 64 << 20;
 /// More threads than this copy no faster.
 const MOST_THREADS: usize = 8;
 /// How long to wait, and how often, until ZGC has moved the objects of a cycle.
-const RELOCATION: Duration = Duration::from_millis(10);
-const RELOCATION_LOOKS: u32 = 50;
+pub(super) const RELOCATION: Duration = Duration::from_millis(10);
+pub(super) const RELOCATION_LOOKS: u32 = 50;
 
 /// Room for an image of the heap, then the image.
 #[derive(Debug)]
@@ -75,14 +76,14 @@ impl SharedImage {
         };
         Ok(image)
     }
+}
 
-    /// The bytes that are to be copied, as they were before the stop.
-    pub(super) fn used_bytes(&self) -> u64 {
+impl HeapImage for SharedImage {
+    fn stop_bytes(&self) -> u64 {
         self.used_bytes
     }
 
-    /// Copies the heap. Call it while the application stands still.
-    pub(super) fn copy(&mut self) -> Result<(), Again> {
+    fn copy(&mut self, unused: &[Range<u64>]) -> Result<Vec<Range<u64>>, Again> {
         let Some(Look::Still(mapped)) = self.heap.look() else {
             return Err(Again::Moving);
         };
@@ -95,27 +96,24 @@ impl SharedImage {
             return Err(Again::Moving);
         }
         self.copied = Some(mapped);
-        Ok(())
+        Ok(unused.to_vec())
     }
 
-    /// In the child: puts the image in the place of the heap.
-    pub(super) fn take_place(&self) -> io::Result<()> {
+    fn take_place(&mut self, _live: &dyn Fn()) -> io::Result<bool> {
         let mapped = self.copied.as_ref().map(Mapped::mappings);
         // SAFETY: this is the forked copy, with one thread; the mappings are those of the heap.
         unsafe {
             let mapped = mapped.unwrap_or_default();
-            self.copying.image.take_place(&mapped)
+            self.copying.image.take_place(&mapped).map(|()| true)
         }
     }
 
-    /// In the child: how the references of the image are coloured, for as long as it lives.
-    pub(super) fn colours(&self) -> Option<&'static Colours> {
+    fn colours(&self) -> Option<&'static Colours> {
         let copied = self.copied.as_ref()?;
         Some(Box::leak(Box::new(copied.colours)))
     }
 
-    /// The addresses between which the image has objects.
-    pub(super) fn range(&self) -> Option<Range<u64>> {
+    fn range(&self) -> Option<Range<u64>> {
         self.copying.image.range()
     }
 }

@@ -13,4 +13,9 @@ public enum Collector {
     Collector(String option) {
         this.option = option;
     }
+
+    /** Whether it moves objects while the application runs. */
+    public boolean isConcurrent() {
+        return this == ZGC || this == SHENANDOAH;
+    }
 }

@@ -1,0 +1,239 @@
+//! The image of a heap that a fork does not copy, which is copied in rounds while the application
+//! runs: of a large heap of ZGC.
+
+use super::image::HeapImage;
+use super::rounds::{bytes, not_read, Rounds, MOST_STOP_BYTES};
+use super::shared_image::{RELOCATION, RELOCATION_LOOKS};
+use crate::heap::error::Again;
+use crate::message::say;
+use crate::order::Order;
+use headroom::MemoryLeft;
+use hotspot::flags::is_on;
+use hotspot::{Look, Mapped, SharedHeap};
+use jvm::os::tracked_image::TrackedImage;
+use options::HeapCopy;
+use snapshot::layout::Colours;
+use std::io;
+use std::ops::Range;
+use std::thread::sleep;
+
+const PAGE_BYTES: u64 = 4096;
+/// A smaller heap is copied in the stop, in 5 to 15 ms.
+const LEAST_BYTES: u64 = 128 << 20;
+/// The memory that must be left is larger than the heap by this part, as ZGC moves objects to other
+/// places meanwhile.
+const MORE_PART: u64 = 2;
+/// If more than this part of the heap is left to copy, several threads copy all in the stop.
+const BUSY_PART: u64 = 8;
+/// A tracked mapping does not become one with a new one beside it. Linux allows 65,530 by default.
+const MOST_MAPPINGS: usize = 16_000;
+
+/// The image, and what it is of.
+#[derive(Debug)]
+pub(super) struct SharedRounds {
+    heap: SharedHeap,
+    rounds: Rounds,
+    /// The addresses of the view by which the image was copied.
+    span: Range<u64>,
+    /// Whether the user bounds the stop.
+    is_bounded: bool,
+    /// Whether a round has failed: it may have taken the notes of pages that it did not copy.
+    is_lost: bool,
+    /// Whether the image was compared with the heap, and differs.
+    differs: bool,
+    /// The heap as it was in the stop, and its used parts in the span.
+    copied: Option<(Mapped, Vec<Range<u64>>)>,
+}
+
+impl SharedRounds {
+    /// The image after some rounds; `None` if all is to be copied in the stop.
+    pub(super) fn prepare(heap: SharedHeap, order: &Order<'_>) -> Option<Self> {
+        let wanted = order.heap_copy();
+        if wanted == HeapCopy::Fork {
+            return None;
+        }
+        let prepared = Self::try_prepare(heap, order).inspect_err(|why| {
+            if wanted != HeapCopy::Auto || order.options.verbose {
+                say(&format!("all of the heap is copied in the pause: {why}"));
+            }
+        });
+        prepared.ok()?
+    }
+
+    fn try_prepare(heap: SharedHeap, order: &Order<'_>) -> Result<Option<Self>, String> {
+        let mapped = still(&heap).map_err(not_read)?;
+        let used_bytes = bytes(&mapped.used);
+        if order.heap_copy() == HeapCopy::Auto && used_bytes < LEAST_BYTES {
+            return Ok(None);
+        }
+        let has_large_pages = ["UseLargePages", "UseTransparentHugePages"]
+            .iter()
+            .any(|flag| is_on(flag) == Some(true));
+        if has_large_pages || mapped.all().len() > MOST_MAPPINGS {
+            return Err("it is in large pages, or in very many mappings".to_owned());
+        }
+        let left = MemoryLeft::open();
+        let room_bytes = used_bytes + used_bytes / MORE_PART;
+        if let Some(left_bytes) = left.too_little_for(room_bytes) {
+            return Err(format!(
+                "it needs {} MiB of memory, and {} MiB are left",
+                room_bytes >> 20,
+                left_bytes >> 20
+            ));
+        }
+        let span = mapped.span();
+        let distances = mapped.views();
+        let distances = distances.iter().map(|view| view.wrapping_sub(span.start));
+        let image = TrackedImage::of_shared(span.clone(), distances.collect());
+        let image = image.map_err(|error| format!("the kernel tracks no writes: {error}"))?;
+        let mut image = Self {
+            rounds: Rounds {
+                image,
+                left,
+                used_bytes,
+                unread_bytes: used_bytes,
+                is_whole: order.heap_copy() == HeapCopy::Compared,
+            },
+            heap,
+            span,
+            is_bounded: order.max_pause().is_some(),
+            is_lost: false,
+            differs: false,
+            copied: None,
+        };
+        let (heap, span) = (&image.heap, &image.span);
+        let run = image.rounds.run(|image| watched(heap, span, image));
+        run.map_err(not_read)?;
+        match image.is_busy() {
+            true => Err("the application writes as fast as it is copied".to_owned()),
+            false => Ok(Some(image)),
+        }
+    }
+
+    /// Whether more is left than one thread should copy in the stop.
+    fn is_busy(&self) -> bool {
+        let unread_bytes = self.rounds.unread_bytes;
+        let is_much = unread_bytes > self.rounds.used_bytes / BUSY_PART;
+        !self.rounds.is_whole && is_much && unread_bytes > MOST_STOP_BYTES
+    }
+
+    /// Copies all once more, and compares all pages. ZGC may write in the stop; such pages count as
+    /// equal.
+    fn compare(&mut self, used: &[Range<u64>]) -> io::Result<()> {
+        self.rounds.image.round(used, || true)?;
+        let mut differing = self.rounds.image.differing_pages(used)?;
+        let written = self.rounds.image.unread(used)?;
+        differing.retain(|page| !written.iter().any(|run| run.contains(page)));
+        self.differs = !differing.is_empty();
+        Ok(())
+    }
+}
+
+impl HeapImage for SharedRounds {
+    fn catch_up(&mut self, most_bytes: u64) -> Result<(), String> {
+        let (heap, span) = (&self.heap, &self.span);
+        let caught_up = self
+            .rounds
+            .catch_up(most_bytes, |image| watched(heap, span, image));
+        // The fork does not copy the heap, so another attempt has to.
+        self.is_lost |= caught_up.is_err();
+        Ok(())
+    }
+
+    fn stop_bytes(&self) -> u64 {
+        self.rounds.unread_bytes
+    }
+
+    fn copy(&mut self, unused: &[Range<u64>]) -> Result<Vec<Range<u64>>, Again> {
+        let Some(Look::Still(mapped)) = self.heap.look() else {
+            return Err(Again::Moving);
+        };
+        let used = within(&mapped, &self.span).ok_or(Again::Grown)?;
+        let unread = self.rounds.image.unread(&used).map_err(|_| Again::Grown)?;
+        let expected_bytes = self.rounds.unread_bytes.max(MOST_STOP_BYTES);
+        self.rounds.unread_bytes = bytes(&unread);
+        let is_long = self.is_bounded && self.rounds.unread_bytes > expected_bytes;
+        let left = &self.rounds.left;
+        if self.is_lost
+            || is_long
+            || self.is_busy()
+            || left.too_little_for(self.rounds.unread_bytes).is_some()
+        {
+            return Err(Again::Grown);
+        }
+        // ZGC has unmapped it meanwhile.
+        let copied = unread
+            .iter()
+            .try_for_each(|run| self.rounds.image.copy(run));
+        copied.map_err(|_| Again::Moving)?;
+        if self.rounds.is_whole {
+            self.compare(&used).map_err(|_| Again::Moving)?;
+        }
+        self.copied = Some((mapped, used));
+        Ok(unused.to_vec())
+    }
+
+    fn take_place(&mut self, _live: &dyn Fn()) -> io::Result<bool> {
+        let (mapped, used) = self.copied.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        let distance = mapped.span().start.wrapping_sub(self.span.start);
+        let image = &self.rounds.image;
+        // SAFETY: this is the forked copy, with one thread; the mappings are those of the heap.
+        unsafe { image.take_shared_place(used, distance, &mapped.mappings())? };
+        Ok(!self.differs)
+    }
+
+    fn colours(&self) -> Option<&'static Colours> {
+        let (mapped, _) = self.copied.as_ref()?;
+        Some(Box::leak(Box::new(mapped.colours)))
+    }
+
+    fn summary(&self) -> Option<String> {
+        self.copied.as_ref().map(|_| self.rounds.summary("in"))
+    }
+
+    fn range(&self) -> Option<Range<u64>> {
+        let (mapped, _) = self.copied.as_ref()?;
+        let starts = mapped.used.iter().map(|range| range.start);
+        let ends = mapped.used.iter().map(|range| range.end);
+        Some(starts.min()?..ends.max()?)
+    }
+}
+
+/// The heap at a moment at which no objects are being moved.
+fn still(heap: &SharedHeap) -> io::Result<Mapped> {
+    for _ in 0..RELOCATION_LOOKS {
+        // The application runs, so what was read may not have been of one moment.
+        if let Some(Look::Still(mapped)) = heap.look() {
+            return Ok(mapped);
+        }
+        sleep(RELOCATION);
+    }
+    Err(io::ErrorKind::TimedOut.into())
+}
+
+/// The used parts of the heap, once all its mappings are watched.
+fn watched(
+    heap: &SharedHeap,
+    span: &Range<u64>,
+    image: &mut TrackedImage,
+) -> io::Result<Vec<Range<u64>>> {
+    let mapped = still(heap)?;
+    for mapping in mapped.all() {
+        // One that is gone is not used. What is not watched counts as written.
+        let _ = image.watch(mapping);
+    }
+    within(&mapped, span).ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
+/// The pages of the used parts, as addresses of the view with this span; `None` if the view in use
+/// is of another kind.
+fn within(mapped: &Mapped, span: &Range<u64>) -> Option<Vec<Range<u64>>> {
+    let view = mapped.span();
+    let distance = view.start.wrapping_sub(span.start);
+    let near = mapped.used.iter().map(|range| {
+        let start = range.start - range.start % PAGE_BYTES;
+        let end = range.end.next_multiple_of(PAGE_BYTES);
+        start.wrapping_sub(distance)..end.wrapping_sub(distance)
+    });
+    (view.end - view.start == span.end - span.start).then(|| near.collect())
+}
