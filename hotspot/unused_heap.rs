@@ -2,10 +2,11 @@
 //! shorter, because it copies page table entries one by one; and later the application need not
 //! copy these pages when it allocates there.
 //!
-//! The collectors' own structures list these parts; those of G1 and Parallel are known. The kernel
-//! does the reads, and objects with known addresses must not lie in such a part. If anything does
-//! not fit, everything is copied.
+//! The collectors' own structures list these parts; those of G1, Parallel and Serial are known. The
+//! kernel does the reads, and objects with known addresses must not lie in such a part. If anything
+//! does not fit, everything is copied.
 
+use crate::flags::is_on;
 use crate::vm_structs::Table;
 use jvm::os::careful_reads;
 use std::cmp::Reverse;
@@ -26,7 +27,7 @@ const MOST_PARTS: usize = 500;
 pub enum UnusedHeap {
     /// G1's region table.
     Regions(Regions),
-    /// The four spaces of Parallel.
+    /// The four spaces of Parallel or Serial.
     Spaces(Spaces),
 }
 
@@ -48,7 +49,7 @@ pub struct Regions {
     region_bytes: u64,
 }
 
-/// The spaces of Parallel. In each, the memory after the last object is unused.
+/// The spaces of Parallel or Serial. In each, the memory after the last object is unused.
 #[derive(Clone, Copy, Debug)]
 pub struct Spaces {
     /// Addresses of the variables with the generations' addresses.
@@ -58,6 +59,7 @@ pub struct Spaces {
     young_spaces: [u64; 3],
     old_space: u64,
     /// Offsets in a space.
+    bottom: u64,
     top: u64,
     end: u64,
 }
@@ -69,6 +71,17 @@ impl UnusedHeap {
         Regions::find(table)
             .map(Self::Regions)
             .or_else(|| Spaces::find(table).map(Self::Spaces))
+            .or_else(|| Spaces::find_serial(table).map(Self::Spaces))
+    }
+
+    /// The parts outside of which there are no objects, in no order; `None` if they cannot be
+    /// determined. It is certain while the application is paused.
+    pub fn used(&self) -> Option<Vec<Range<u64>>> {
+        let used = self
+            .spaces()?
+            .into_iter()
+            .map(|[bottom, top, _]| bottom..top);
+        Some(used.filter(|part| !part.is_empty()).collect())
     }
 
     /// The parts without objects, in address order. `slots` hold addresses of objects. Call it
@@ -76,14 +89,23 @@ impl UnusedHeap {
     ///
     /// Empty if the parts cannot be determined.
     pub fn parts(&self, slots: &[u64]) -> Vec<Range<u64>> {
-        let unused = match self {
-            Self::Regions(regions) => regions.unused(),
-            Self::Spaces(spaces) => spaces.unused(),
-        };
+        let unused = self.spaces().map(|spaces| {
+            let spaces = spaces.into_iter();
+            spaces.map(|[_, top, end]| top..end).collect()
+        });
         let objects = words(slots);
         match (unused, objects) {
             (Some(unused), Some(objects)) => parts_without(unused, objects),
             _ => Vec::new(),
+        }
+    }
+
+    /// Of each region or space: where it begins, its objects end, and it ends; `None` if anything
+    /// does not fit.
+    fn spaces(&self) -> Option<Vec<[u64; 3]>> {
+        match self {
+            Self::Regions(regions) => regions.all(),
+            Self::Spaces(spaces) => spaces.all(),
         }
     }
 }
@@ -125,8 +147,8 @@ impl Regions {
         })
     }
 
-    /// The free regions; `None` if anything does not fit.
-    fn unused(&self) -> Option<Vec<Range<u64>>> {
+    /// All regions. One that is not free counts as full.
+    fn all(&self) -> Option<Vec<[u64; 3]>> {
         let heap = word(self.heap)?;
         let [table, length] = *words(&[heap + self.table, heap + self.length])?.as_slice() else {
             return None;
@@ -138,7 +160,7 @@ impl Regions {
         let last = [Some(self.bottom), Some(self.end), self.tag, self.top];
         let bytes = usize::try_from(last.into_iter().flatten().max()? + 8).ok()?;
         let accounts = careful_reads::copies(&regions, bytes)?;
-        let mut unused = Vec::new();
+        let mut all = Vec::new();
         for account in accounts.chunks_exact(bytes) {
             let (bottom, end) = (number(account, self.bottom)?, number(account, self.end)?);
             // Up to 8 the first region of a large object ends where the object ends.
@@ -146,11 +168,11 @@ impl Regions {
             if bytes == 0 || bytes % self.region_bytes != 0 {
                 return None;
             }
-            if self.is_free(account, bottom)? && bytes == self.region_bytes {
-                unused.push(bottom..end);
-            }
+            let is_free = self.is_free(account, bottom)? && bytes == self.region_bytes;
+            let end = bottom + self.region_bytes;
+            all.push([bottom, if is_free { bottom } else { end }, end]);
         }
-        Some(unused)
+        Some(all)
     }
 
     fn is_free(&self, account: &[u8], bottom: u64) -> Option<bool> {
@@ -173,8 +195,41 @@ impl Spaces {
         let (young, old) = (generation("_young_gen")?, generation("_old_gen")?);
         // Null if another collector is in use.
         let in_use = words(&[young, old])?.iter().all(|&address| address != 0);
-        let space = |name| table.offset("PSYoungGen", name);
-        let spaces = Self {
+        let places = Self::at(
+            table,
+            [young, old],
+            ["PSYoungGen", "PSOldGen", "_object_space"],
+            &["MutableSpace", "ImmutableSpace"],
+        );
+        places.filter(|_| in_use)
+    }
+
+    /// Those of Serial, from 11 on.
+    fn find_serial(table: Table) -> Option<Self> {
+        is_on("UseSerialGC").filter(|&is_on| is_on)?;
+        let heap = word(table.static_address("Universe", "_collectedHeap")?)?;
+        let generation = |name| {
+            let mut kinds = ["SerialHeap", "GenCollectedHeap"].iter();
+            Some(heap + kinds.find_map(|kind| table.offset(kind, name))?)
+        };
+        Self::at(
+            table,
+            [generation("_young_gen")?, generation("_old_gen")?],
+            ["DefNewGeneration", "TenuredGeneration", "_the_space"],
+            &["ContiguousSpace", "Space"],
+        )
+    }
+
+    /// The offsets in these generations, whose spaces are of one of these kinds.
+    fn at(
+        table: Table,
+        [young, old]: [u64; 2],
+        [young_type, old_type, old_space]: [&str; 3],
+        kinds: &[&str],
+    ) -> Option<Self> {
+        let edge = |name| kinds.iter().find_map(|kind| table.offset(kind, name));
+        let space = |name| table.offset(young_type, name);
+        Some(Self {
             young,
             old,
             young_spaces: [
@@ -182,17 +237,15 @@ impl Spaces {
                 space("_from_space")?,
                 space("_to_space")?,
             ],
-            old_space: table.offset("PSOldGen", "_object_space")?,
-            top: table.offset("MutableSpace", "_top")?,
-            end: table
-                .offset("MutableSpace", "_end")
-                .or_else(|| table.offset("ImmutableSpace", "_end"))?,
-        };
-        in_use.then_some(spaces)
+            old_space: table.offset(old_type, old_space)?,
+            bottom: edge("_bottom")?,
+            top: edge("_top")?,
+            end: edge("_end")?,
+        })
     }
 
-    /// The part of each space after its last object; `None` if anything does not fit.
-    fn unused(&self) -> Option<Vec<Range<u64>>> {
+    /// All spaces.
+    fn all(&self) -> Option<Vec<[u64; 3]>> {
         let [young, old] = *words(&[self.young, self.old])?.as_slice() else {
             return None;
         };
@@ -202,17 +255,18 @@ impl Spaces {
             .map(|space| young + space)
             .collect();
         spaces.push(old + self.old_space);
-        let mut unused = Vec::new();
+        let mut all = Vec::new();
         for space in words(&spaces)? {
-            let [top, end] = *words(&[space + self.top, space + self.end])?.as_slice() else {
+            let edges = [self.bottom, self.top, self.end].map(|edge| space + edge);
+            let [bottom, top, end] = *words(&edges)?.as_slice() else {
                 return None;
             };
-            if top > end {
+            if bottom > top || top > end {
                 return None;
             }
-            unused.push(top..end);
+            all.push([bottom, top, end]);
         }
-        Some(unused)
+        Some(all)
     }
 }
 
@@ -340,24 +394,22 @@ mod tests {
         let full = [place(&regions[1]), place(&top)];
         let heap = [0, place(&full), 2];
         let variable = place(&heap);
-        let g1 = Regions {
+        let g1 = UnusedHeap::Regions(Regions {
             heap: place(&variable),
             ..g1
-        };
-        let parts = UnusedHeap::Regions(g1).parts(&[]);
-        assert!(
-            parts.iter().eq(&[68 * MB..72 * MB; 1]),
-            "an object is above the bottom: {parts:?}"
-        );
+        });
+        assert!(g1.parts(&[]).iter().eq(&[68 * MB..72 * MB; 1]));
+        // An object is above the bottom.
+        assert!(g1.used().iter().flatten().eq(&[72 * MB..76 * MB; 1]));
     }
 
     #[test]
     fn what_lies_behind_the_objects_of_a_space_is_found() {
         let spaces = [
-            [10 * MB + 8, 16 * MB],
-            [16 * MB + MB, 20 * MB],
-            [20 * MB, 24 * MB],
-            [130 * MB, 133 * MB],
+            [10 * MB, 10 * MB + 8, 16 * MB],
+            [16 * MB, 16 * MB + MB, 20 * MB],
+            [20 * MB, 20 * MB, 24 * MB],
+            [100 * MB, 130 * MB, 133 * MB],
         ];
         let young = [place(&spaces[0]), place(&spaces[1]), place(&spaces[2])];
         let old = place(&spaces[3]);
@@ -367,16 +419,19 @@ mod tests {
             old: place(&generations[1]),
             young_spaces: [0, 8, 16],
             old_space: 0,
-            top: 0,
-            end: 8,
+            bottom: 0,
+            top: 8,
+            end: 16,
         };
+        let used = [10 * MB..10 * MB + 8, 16 * MB..17 * MB, 100 * MB..130 * MB];
+        assert_eq!(UnusedHeap::Spaces(parallel).used(), Some(used.to_vec()));
         assert_eq!(
             UnusedHeap::Spaces(parallel).parts(&[]),
             [12 * MB..16 * MB, 18 * MB..24 * MB, 130 * MB..132 * MB]
         );
         let swapped = Spaces {
-            top: 8,
-            end: 0,
+            top: 16,
+            end: 8,
             ..parallel
         };
         assert!(UnusedHeap::Spaces(swapped).parts(&[]).is_empty());
