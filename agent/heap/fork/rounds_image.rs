@@ -9,7 +9,7 @@ use crate::heap::stop_bound::huge_bytes;
 use crate::order::Order;
 use headroom::MemoryLeft;
 use hotspot::flags::is_on;
-use hotspot::{without, PrivateHeap, VmStructs};
+use hotspot::{without, ReservedHeap, VmStructs};
 use jvm::object::Object;
 use jvm::os::image_check::ImageCheck;
 use jvm::os::tracked_image::TrackedImage;
@@ -36,7 +36,7 @@ const MOVES: &str = "the application is writing, and Shenandoah may move objects
 /// The image, and what it is of.
 #[derive(Debug)]
 pub(super) struct RoundsImage {
-    heap: PrivateHeap,
+    heap: ReservedHeap,
     rounds: Rounds,
     /// The child has the heap, too, and compares both; it copies nothing itself.
     check: Option<ImageCheck>,
@@ -86,7 +86,7 @@ impl RoundsImage {
         order: &Order<'_>,
         least_bytes: Option<u64>,
     ) -> Result<Option<Self>, String> {
-        let heap = PrivateHeap::of(object).ok_or("this JVM does not say where its heap is")?;
+        let heap = ReservedHeap::of(object).ok_or("this JVM does not say where its heap is")?;
         let image = TrackedImage::new(heap.reserved().clone());
         let image = image.map_err(|error| format!("the kernel tracks no writes: {error}"))?;
         let check = (order.heap_copy() == HeapCopy::Compared).then(ImageCheck::new);
@@ -279,7 +279,7 @@ impl HeapImage for RoundsImage {
 }
 
 /// The parts of the heap that have objects, by an account that may be old.
-fn used(heap: &PrivateHeap) -> io::Result<Vec<Range<u64>>> {
+fn used(heap: &ReservedHeap) -> io::Result<Vec<Range<u64>>> {
     let mapped = heap.mapped().ok_or(io::ErrorKind::NotFound)?;
     let unused = VmStructs::find().unused_heap;
     let unused = unused.map_or_else(Vec::new, |unused| unused.parts(&[]));

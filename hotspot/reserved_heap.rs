@@ -1,5 +1,4 @@
-//! A heap that a fork copies: the addresses that HotSpot has reserved for it, and what of them is
-//! in use as memory.
+//! The addresses that HotSpot has reserved for the heap, and what of them is in use as memory.
 
 use crate::unused_heap::words;
 use crate::vm_structs::Table;
@@ -11,13 +10,13 @@ use std::ops::Range;
 
 const PAGE_BYTES: u64 = 4096;
 
-/// The heap of any collector but ZGC.
+/// The reserved range of any collector but ZGC.
 #[derive(Clone, Debug)]
-pub struct PrivateHeap {
+pub struct ReservedHeap {
     reserved: Range<u64>,
 }
 
-impl PrivateHeap {
+impl ReservedHeap {
     /// `None` if this JVM does not export the range (`CollectedHeap::_reserved`, vmStructs.cpp), or
     /// if this object is not in it.
     pub fn of(object: &Object<'_>) -> Option<Self> {
