@@ -1,42 +1,68 @@
 //! A heap that a fork does not copy: whether it is one, and where it is mapped.
 
-use crate::flags;
-use crate::zgc::Zgc;
+use crate::flags::is_on;
+use crate::reserved_heap::ReservedHeap;
+use crate::unused_heap::UnusedHeap;
+use crate::zgc::{runs, Zgc};
 use jvm::object::Object;
 use jvm::os::careful_reads;
 use snapshot::layout::Colours;
 use snapshot::mappings::{os_maps, Mappings};
 use std::ops::Range;
 
-/// A heap that is mapped shared, and that is understood: that of ZGC.
-#[derive(Clone, Copy, Debug)]
+/// A heap that is mapped shared, and that is understood.
+#[derive(Clone, Debug)]
 pub struct SharedHeap {
-    zgc: Zgc,
+    kind: Kind,
     /// The slot of an object.
     slot: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Zgc(Zgc),
+    /// A file (`AllocateHeapAt`) in the range that another collector has reserved.
+    InRange(Range<u64>, UnusedHeap),
 }
 
 /// The heap as it is mapped at one moment.
 #[derive(Debug)]
 pub struct Mapped {
+    place: Place,
     /// All mappings of its memory, as they were at the end of the look.
     all: Vec<Range<u64>>,
-    /// The base of the addresses of one view.
-    base: u64,
     /// The addresses at which there may be objects, in order. None crosses the end of a mapping.
     pub used: Vec<Range<u64>>,
-    /// How its references are coloured.
-    pub colours: Colours,
+    /// How its references are coloured; `None` if they are not.
+    pub colours: Option<Colours>,
+}
+
+/// Where the heap may be mapped.
+#[derive(Clone, Debug)]
+enum Place {
+    /// At addresses of several views.
+    Views { base: u64, offset_mask: u64 },
+    /// In this range. What is private there, as archived objects, a fork copies.
+    Range(Range<u64>),
+}
+
+impl Place {
+    /// What is mapped there now; `None` if the kernel does not list it.
+    fn mapped(&self) -> Option<Vec<Range<u64>>> {
+        let maps = Mappings::parse(&os_maps().ok()?);
+        Some(match self {
+            Self::Views { base, offset_mask } => maps.sharing_from(*base, *offset_mask),
+            Self::Range(range) => maps.shared(range).collect(),
+        })
+    }
 }
 
 impl Mapped {
     /// All mappings of the heap's memory in this process, which may be a child of the one that
     /// looked: before the fork the collector may have mapped more.
     pub fn mappings(&self) -> Vec<Range<u64>> {
-        let now = os_maps()
-            .map(|maps| Mappings::parse(&maps).sharing_from(self.base, self.colours.offset_mask));
         let mut all = self.all.clone();
-        all.extend(now.unwrap_or_default());
+        all.extend(self.place.mapped().unwrap_or_default());
         all
     }
 
@@ -47,19 +73,36 @@ impl Mapped {
 
     /// The addresses at which the used parts may be: one view of the heap.
     pub fn span(&self) -> Range<u64> {
-        self.base..self.base.saturating_add(self.colours.offset_mask) + 1
+        match &self.place {
+            &Place::Views { base, offset_mask } => base..base.saturating_add(offset_mask) + 1,
+            Place::Range(range) => range.clone(),
+        }
     }
 
     /// The starts of all views that have mappings.
     pub fn views(&self) -> Vec<u64> {
-        let starts = self
-            .all
-            .iter()
-            .map(|range| range.start & !self.colours.offset_mask);
+        let offset_mask = match self.place {
+            Place::Views { offset_mask, .. } => offset_mask,
+            Place::Range(ref range) => return vec![range.start],
+        };
+        let starts = self.all.iter().map(|range| range.start & !offset_mask);
         let mut views: Vec<u64> = starts.collect();
         views.sort_unstable();
         views.dedup();
         views
+    }
+
+    /// The addresses between which there are objects.
+    pub fn objects(&self) -> Option<Range<u64>> {
+        match &self.place {
+            Place::Views { .. } => {
+                let starts = self.used.iter().map(|range| range.start);
+                let ends = self.used.iter().map(|range| range.end);
+                Some(starts.min()?..ends.max()?)
+            }
+            // What is private is not listed.
+            Place::Range(range) => Some(range.clone()),
+        }
     }
 }
 
@@ -78,45 +121,75 @@ impl SharedHeap {
     pub fn of(object: &Object<'_>) -> Result<Option<Self>, String> {
         let slot = object.handle().bits() & !7;
         if let Some(zgc) = Zgc::find() {
-            return Ok(Some(Self { zgc, slot }));
+            let kind = Kind::Zgc(zgc);
+            return Ok(Some(Self { kind, slot }));
         }
         let maps = os_maps().map_err(|error| format!("/proc/self/maps: {error}"))?;
         let mappings = Mappings::parse(&maps);
-        let is_zgc = flags::is_on("UseZGC") == Some(true);
-        match careful_reads::try_read(slot).filter(|_| !is_zgc) {
-            Some(address) if address % 8 == 0 && mappings.is_private(address) => Ok(None),
-            _ => Err("the collector maps the heap so that a fork does not copy it".to_owned()),
+        let is_private = |address: u64| address % 8 == 0 && mappings.is_private(address);
+        let reserved = ReservedHeap::of(object).map(|heap| heap.reserved().clone());
+        let is = |flag| is_on(flag) == Some(true);
+        // An object may be private although others are not.
+        let kind = match reserved.filter(|range| mappings.shared(range).next().is_some()) {
+            // A segment has huge pages, which are not copied piece by piece.
+            Some(_) if is("UseSHM") => None,
+            // No account is known of Shenandoah, which moves objects in the stop.
+            Some(range) => UnusedHeap::find().map(|account| Kind::InRange(range, account)),
+            None if is("UseZGC") => None,
+            None if careful_reads::try_read(slot).is_some_and(is_private) => return Ok(None),
+            None => None,
+        };
+        match kind {
+            Some(kind) => Ok(Some(Self { kind, slot })),
+            None => Err("the collector maps the heap so that a fork does not copy it".to_owned()),
         }
     }
 
     /// The heap as it is now; `None` if it cannot be read. It is certain while the application
     /// stands still: then no objects begin to be moved.
     pub fn look(&self) -> Option<Look> {
-        let colours = self.zgc.colours()?;
-        let base = colours.base(careful_reads::try_read(self.slot)?)?;
-        let maps =
-            || Some(Mappings::parse(&os_maps().ok()?).sharing_from(base, colours.offset_mask));
-        let view = |all: &[Range<u64>]| -> Vec<Range<u64>> {
-            let of_base = all
-                .iter()
-                .filter(|range| range.start & !colours.offset_mask == base);
-            of_base.cloned().collect()
-        };
-        if self.zgc.is_relocating(colours, &view(&maps()?))? {
-            return Some(Look::Moving);
+        match &self.kind {
+            Kind::Zgc(zgc) => look_at_zgc(zgc, self.slot),
+            Kind::InRange(range, account) => {
+                let object = careful_reads::try_read(self.slot)?;
+                let maps = Mappings::parse(&os_maps().ok()?);
+                let used = runs(&account.used()?);
+                used.iter().find(|part| part.contains(&object))?;
+                Some(Look::Still(Mapped {
+                    place: Place::Range(range.clone()),
+                    all: maps.shared(range).collect(),
+                    used: used.iter().flat_map(|part| maps.shared(part)).collect(),
+                    colours: None,
+                }))
+            }
         }
-        // Whoever has just moved objects may have mapped memory for them.
-        let all = maps()?;
-        let view = view(&all);
-        let used = self.zgc.used(colours, &view)?;
-        let used = cut_at_ends(&used, &view)?;
-        Some(Look::Still(Mapped {
-            all,
-            base,
-            used,
-            colours,
-        }))
     }
+}
+
+fn look_at_zgc(zgc: &Zgc, slot: u64) -> Option<Look> {
+    let colours = zgc.colours()?;
+    let offset_mask = colours.offset_mask;
+    let base = colours.base(careful_reads::try_read(slot)?)?;
+    let place = Place::Views { base, offset_mask };
+    let view = |all: &[Range<u64>]| -> Vec<Range<u64>> {
+        let of_base = all
+            .iter()
+            .filter(|range| range.start & !offset_mask == base);
+        of_base.cloned().collect()
+    };
+    if zgc.is_relocating(colours, &view(&place.mapped()?))? {
+        return Some(Look::Moving);
+    }
+    // Whoever has just moved objects may have mapped memory for them.
+    let all = place.mapped()?;
+    let view = view(&all);
+    let used = cut_at_ends(&zgc.used(colours, &view)?, &view)?;
+    Some(Look::Still(Mapped {
+        place,
+        all,
+        used,
+        colours: Some(colours),
+    }))
 }
 
 /// The ranges, cut where mappings end; `None` if a part of them is not mapped. Both are in order.

@@ -74,13 +74,12 @@ impl UnusedHeap {
             .or_else(|| Spaces::find_serial(table).map(Self::Spaces))
     }
 
-    /// The parts outside of which there are no objects, in no order; `None` if they cannot be
+    /// The parts outside of which there are no objects, in address order; `None` if they cannot be
     /// determined. It is certain while the application is paused.
     pub fn used(&self) -> Option<Vec<Range<u64>>> {
-        let used = self
-            .spaces()?
-            .into_iter()
-            .map(|[bottom, top, _]| bottom..top);
+        let mut spaces = self.spaces()?;
+        spaces.sort_unstable();
+        let used = spaces.into_iter().map(|[bottom, top, _]| bottom..top);
         Some(used.filter(|part| !part.is_empty()).collect())
     }
 

@@ -223,7 +223,7 @@ fn granules(colours: Colours, range: &Range<u64>) -> Range<u64> {
 }
 
 /// Mappings that continue each other, as one; they are in order.
-fn runs(mapped: &[Range<u64>]) -> Vec<Range<u64>> {
+pub(crate) fn runs(mapped: &[Range<u64>]) -> Vec<Range<u64>> {
     let mut runs: Vec<Range<u64>> = Vec::new();
     for range in mapped {
         match runs.last_mut() {

@@ -152,10 +152,20 @@ impl Mappings {
         &'m self,
         within: &'m Range<u64>,
     ) -> impl Iterator<Item = Range<u64>> + 'm {
-        let own = self
-            .mappings
-            .iter()
-            .filter(|mapping| mapping.is_anonymous());
+        self.parts(within, Mapping::is_anonymous)
+    }
+
+    /// The parts of a range that are mapped shared, so that a fork gets no copy.
+    pub fn shared<'m>(&'m self, within: &'m Range<u64>) -> impl Iterator<Item = Range<u64>> + 'm {
+        self.parts(within, |mapping| !mapping.is_private())
+    }
+
+    fn parts<'m>(
+        &'m self,
+        within: &'m Range<u64>,
+        is_one: fn(&Mapping) -> bool,
+    ) -> impl Iterator<Item = Range<u64>> + 'm {
+        let own = self.mappings.iter().filter(move |mapping| is_one(mapping));
         own.map(|mapping| &mapping.range)
             .map(|range| range.start.max(within.start)..range.end.min(within.end))
             .filter(|range| range.start < range.end)
@@ -187,8 +197,7 @@ impl Mappings {
         first.map_or_else(Vec::new, |first| self.sharing(first))
     }
 
-    /// Whether a fork gets its own copy of this address. True for the Java heap of every collector
-    /// except ZGC.
+    /// Whether a fork gets its own copy of this address.
     pub fn is_private(&self, address: u64) -> bool {
         self.at(address)
             .is_some_and(|mapping| mapping.is_private() && mapping.is_readable())
@@ -215,15 +224,19 @@ mod tests {
     }
 
     #[test]
-    fn memory_of_no_file_is_listed() {
+    fn memory_of_no_file_and_shared_memory_are_listed() {
         let mappings = Mappings::parse(
             b"1000-2000 rw-p 00000000 00:00 0 \n\
              2000-3000 r--p 00000000 00:00 0\n\
              3000-4000 rw-p 00000000 08:01 7    /lib/x\n\
-             4000-6000 rw-p 00000000 00:00 0    [anon: Java heap]\n",
+             4000-6000 rw-p 00000000 00:00 0    [anon: Java heap]\n\
+             6000-7000 rw-s 00000000 08:01 9    /a folder/#9 (deleted)\n\
+             7000-8000 rw-s 00000000 00:0f 0    /SYSV00000000 (deleted)\n",
         );
         let listed: Vec<_> = mappings.anonymous(&(0x1800..0x5000)).collect();
         assert_eq!(listed, [0x1800..0x2000, 0x4000..0x5000]);
+        let listed: Vec<_> = mappings.shared(&(0x1000..0x7800)).collect();
+        assert_eq!(listed, [0x6000..0x7000, 0x7000..0x7800]);
     }
 
     #[test]

@@ -140,13 +140,6 @@ impl Image {
         self.copied.load(Ordering::Acquire) == self.pieces().len()
     }
 
-    /// The range of addresses from the first to the last byte that was copied.
-    pub fn range(&self) -> Option<Range<u64>> {
-        let starts = self.pieces().iter().map(|piece| piece.range.start);
-        let ends = self.pieces().iter().map(|piece| piece.range.end);
-        Some(starts.min()?..ends.max()?)
-    }
-
     /// In a child: maps the image to the addresses from which it was copied, private to this
     /// process. All other addresses of `mapped` read as zeros.
     ///
@@ -284,7 +277,6 @@ mod tests {
             }
         });
         assert!(image.is_copied() && !image.has_failed());
-        assert_eq!(image.range(), Some(at(0)..at(12) + 4096));
         put(at(3), 2);
         // SAFETY: the child makes system calls, and reads and writes mapped memory.
         unsafe {

@@ -298,7 +298,7 @@ impl<'f> Attempt<'f> {
         let is_later = self.copies_all || self.tried.had_image.replace(true);
         let has_rounds = !is_later && !copied::is_awaited();
         if let Some(heap) = SharedHeap::of(object).map_err(DumpError::Engine)? {
-            let rounds = has_rounds.then(|| SharedRounds::prepare(heap, self.order));
+            let rounds = has_rounds.then(|| SharedRounds::prepare(heap.clone(), self.order));
             if let Some(rounds) = rounds.flatten() {
                 return Ok(Some(Box::new(rounds)));
             }

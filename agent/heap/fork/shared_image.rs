@@ -1,5 +1,5 @@
-//! The image of a heap that a fork does not copy, as that of ZGC, if all that has objects is copied
-//! in the stop. It takes the heap's place in the child.
+//! The image of a heap that a fork does not copy, that of ZGC or one in a file, if all that has
+//! objects is copied in the stop. It takes the heap's place in the child.
 
 use super::image::HeapImage;
 use crate::heap::error::{Again, DumpError};
@@ -68,9 +68,9 @@ impl SharedImage {
             ))
         })?;
         let image = Self {
-            heap,
             copying: Copying::start(image),
             used_bytes: used_bytes(&heap, &left)?,
+            heap,
             left,
             copied: None,
         };
@@ -109,12 +109,12 @@ impl HeapImage for SharedImage {
     }
 
     fn colours(&self) -> Option<&'static Colours> {
-        let copied = self.copied.as_ref()?;
-        Some(Box::leak(Box::new(copied.colours)))
+        let colours = self.copied.as_ref()?.colours?;
+        Some(Box::leak(Box::new(colours)))
     }
 
     fn range(&self) -> Option<Range<u64>> {
-        self.copying.image.range()
+        self.copied.as_ref()?.objects()
     }
 }
 

@@ -1,5 +1,5 @@
 //! The image of a heap that a fork does not copy, which is copied in rounds while the application
-//! runs: of a large heap of ZGC.
+//! runs: of a large heap of ZGC, or one in a file.
 
 use super::image::HeapImage;
 use super::rounds::{bytes, not_read, Rounds, MOST_STOP_BYTES};
@@ -184,7 +184,7 @@ impl HeapImage for SharedRounds {
 
     fn colours(&self) -> Option<&'static Colours> {
         let (mapped, _) = self.copied.as_ref()?;
-        Some(Box::leak(Box::new(mapped.colours)))
+        Some(Box::leak(Box::new(mapped.colours?)))
     }
 
     fn summary(&self) -> Option<String> {
@@ -192,10 +192,7 @@ impl HeapImage for SharedRounds {
     }
 
     fn range(&self) -> Option<Range<u64>> {
-        let (mapped, _) = self.copied.as_ref()?;
-        let starts = mapped.used.iter().map(|range| range.start);
-        let ends = mapped.used.iter().map(|range| range.end);
-        Some(starts.min()?..ends.max()?)
+        self.copied.as_ref()?.0.objects()
     }
 }
 

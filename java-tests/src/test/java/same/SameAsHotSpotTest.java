@@ -14,6 +14,7 @@ import harness.Jvm;
 import harness.Launch;
 import harness.Setup;
 import harness.Tools;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -89,16 +90,25 @@ class SameAsHotSpotTest {
                 if (jdk.major >= 25) {
                     setups.add(Setup.of(jdk, collector, "-Xmx512m", "-XX:+UseCompactObjectHeaders"));
                 }
+                setups.add(Setup.of(jdk, collector, mode, "-Xmx512m", fileIn(System.getProperty("java.io.tmpdir"))));
             }
         }
         jdks().stream().filter(jdk -> jdk.major >= 17 && !isSecond(jdk))
                 .forEach(jdk -> setups.add(Setup.of(jdk, Collector.ZGC, QUIET_ZGC)));
         setups.add(Setup.of(Jdks.of(21), Collector.ZGC, "-Xmx512m", "-XX:-ZProactive", "-XX:+ZGenerational"));
+        if (new File("/dev/shm").getUsableSpace() > 1 << 30) {
+            setups.add(Setup.of(Jdks.of(21), Collector.G1, "-Xmx512m", "-XX:-UseCompressedOops", fileIn("/dev/shm")));
+        }
         setups.addAll(layouts(Jdks.of(17), LAYOUTS_OF_17));
         setups.addAll(layouts(Jdks.of(25), LAYOUTS_OF_25));
         return IntStream.range(0, setups.size())
                 .filter(i -> setups.get(i).toString().contains(System.getProperty("setup", "")))
                 .mapToObj(i -> Arguments.of(setups.get(i), (i / 2 + i) % 2 == 0 ? HOTSPOT_FIRST : OURS_FIRST));
+    }
+
+    /** The heap is a file, which a fork does not copy. */
+    private static String fileIn(String folder) {
+        return "-XX:AllocateHeapAt=" + folder;
     }
 
     /** One of each, with the collectors in turn. */
