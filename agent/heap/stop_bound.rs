@@ -29,18 +29,20 @@ pub(super) struct StopBound(pub(super) Option<Duration>);
 impl StopBound {
     /// Until when HotSpot's walk must have reached its first callback, if the stop begins now;
     /// `paused` is what the attempts before have taken, `copied_bytes` are what is copied before
-    /// the fork, `unforked_bytes` what it need not copy. `None` without a bound. An error if even
+    /// the fork, `unforked_bytes` what it need not copy, `scanned_bytes` what is searched for
+    /// writes. `None` without a bound. An error if even
     /// the fork alone would take too long.
     pub(super) fn fork_until(
         self,
         paused: Duration,
         copied_bytes: u64,
         unforked_bytes: u64,
+        scanned_bytes: u64,
     ) -> Result<Option<Instant>, DumpError> {
         let Some(limit) = self.0 else {
             return Ok(None);
         };
-        let pages = u32::try_from(unforked_bytes >> 12).unwrap_or(u32::MAX);
+        let pages = u32::try_from(scanned_bytes >> 12).unwrap_or(u32::MAX);
         let estimate = fork_estimate(&memory(), unforked_bytes)
             + FOR_A_SCAN.saturating_mul(pages)
             + FOR_A_MEBIBYTE * mebibytes(copied_bytes);
@@ -142,7 +144,7 @@ mod tests {
     #[test]
     fn without_a_bound_everything_is_allowed() {
         let bound = StopBound(None);
-        assert_eq!(bound.fork_until(Duration::MAX, 0, 0), Ok(None));
+        assert_eq!(bound.fork_until(Duration::MAX, 0, 0, 0), Ok(None));
         assert_eq!(bound.allow_dumper(None), Ok(()));
         assert_eq!(bound.passed_by(Duration::MAX), None);
     }
@@ -151,11 +153,11 @@ mod tests {
     fn a_bound_counts_what_earlier_attempts_took() {
         let bound = StopBound(Some(Duration::from_secs(3600)));
         assert!(matches!(
-            bound.fork_until(Duration::ZERO, 0, 0),
+            bound.fork_until(Duration::ZERO, 0, 0, 0),
             Ok(Some(_))
         ));
         let paused = Duration::from_secs(3600);
-        let refused = bound.fork_until(paused, 0, 0);
+        let refused = bound.fork_until(paused, 0, 0, 0);
         assert!(
             matches!(refused, Err(DumpError::LongFork { paused: it, .. }) if it == paused),
             "{refused:?}"

@@ -4,7 +4,7 @@
 use super::careful_reads;
 use super::image::{longest_file, map};
 use super::memory_file::{memory_file, MFD_NOEXEC_SEAL};
-use super::written_pages::{without, Sharing, WrittenPages};
+use super::written_pages::{joined, without, Sharing, WrittenPages};
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -68,18 +68,24 @@ impl TrackedImage {
     /// Has the kernel take notes of this mapping of shared memory.
     pub fn watch(&mut self, mapping: &Range<u64>) -> io::Result<()> {
         let new = self.written.watch(mapping)?;
-        for distance in &self.distances {
+        let near = self.distances.iter().flat_map(|distance| {
             let near = new.iter().map(|part| moved(part, distance.wrapping_neg()));
-            self.new.extend(common(
+            common(
                 &near.collect::<Vec<_>>(),
                 std::slice::from_ref(&self.within),
-            ));
+            )
+        });
+        let near = near.collect::<Vec<_>>();
+        if !near.is_empty() {
+            self.new.extend(near);
+            self.new = joined(std::mem::take(&mut self.new));
         }
         Ok(())
     }
 
     /// Copies what was written since the last round, or was never copied. Each range must be mapped
-    /// private, or be [watched](TrackedImage::watch). What is unmapped meanwhile stays unread.
+    /// private, or be [watched](TrackedImage::watch); they are in order. What is unmapped meanwhile
+    /// stays unread.
     ///
     /// `may_go_on` is asked now and then. If it forbids it, or on an error, there is no image.
     pub fn round(&mut self, ranges: &[Range<u64>], may_go_on: impl Fn() -> bool) -> io::Result<()> {
@@ -102,6 +108,7 @@ impl TrackedImage {
         }
         let left = self.new.iter().flat_map(|part| without(part, ranges));
         self.new = left.collect();
+        self.missed = joined(std::mem::take(&mut self.missed));
         Ok(())
     }
 
@@ -115,7 +122,7 @@ impl TrackedImage {
                 Ok(())
             })?;
         }
-        for part in common(&self.new, std::slice::from_ref(piece)) {
+        for part in common(std::slice::from_ref(piece), &self.new) {
             match self.sharing {
                 Sharing::Shared => runs.push(part),
                 Sharing::Private => self.written.present(part, |run| {
@@ -213,23 +220,27 @@ impl TrackedImage {
         unsafe { self.map_image(ranges, 0) }
     }
 
-    /// In a child: maps the image to the mapping of shared memory at this distance, private to this
-    /// process. All that is `mapped` besides reads as zeros.
+    /// In a child: maps the image to these mappings of shared memory, private to this process, if
+    /// they are at this distance. Others read as zeros.
     ///
     /// # Safety
     /// As for [`Image::take_place`](super::image::Image::take_place).
-    pub unsafe fn take_shared_place(
-        &self,
-        ranges: &[Range<u64>],
-        distance: u64,
-        mapped: &[Range<u64>],
-    ) -> io::Result<()> {
-        for range in mapped {
+    pub unsafe fn take_shared_place(&self, mapped: &[Range<u64>], distance: u64) -> io::Result<()> {
+        // Few large mappings: their number has a limit.
+        let mapped = joined(mapped.to_vec());
+        for range in &mapped {
             // SAFETY: the caller's promise.
             unsafe { map(range, None)? };
         }
+        let near = mapped
+            .iter()
+            .map(|range| moved(range, distance.wrapping_neg()));
+        let near = common(
+            &near.collect::<Vec<_>>(),
+            std::slice::from_ref(&self.within),
+        );
         // SAFETY: the same.
-        unsafe { self.map_image(&joined(ranges.to_vec()), distance) }
+        unsafe { self.map_image(&near, distance) }
     }
 
     unsafe fn map_image(&self, ranges: &[Range<u64>], distance: u64) -> io::Result<()> {
@@ -266,23 +277,12 @@ fn moved(range: &Range<u64>, distance: u64) -> Range<u64> {
     range.start.wrapping_add(distance)..range.end.wrapping_add(distance)
 }
 
-/// The runs in order, and apart.
-fn joined(mut runs: Vec<Range<u64>>) -> Vec<Range<u64>> {
-    runs.sort_unstable_by_key(|run| run.start);
-    let mut joined: Vec<Range<u64>> = Vec::new();
-    for run in runs {
-        match joined.last_mut() {
-            Some(last) if run.start <= last.end => last.end = last.end.max(run.end),
-            _ => joined.push(run),
-        }
-    }
-    joined
-}
-
-/// The parts of these runs that are in one of the ranges.
+/// The parts of these runs that are in one of the ranges, which are in order and apart.
 fn common(runs: &[Range<u64>], ranges: &[Range<u64>]) -> Vec<Range<u64>> {
     let both = runs.iter().flat_map(|run| {
-        let parts = ranges.iter();
+        let first = ranges.partition_point(|range| range.end <= run.start);
+        let rest = ranges.get(first..).unwrap_or_default().iter();
+        let parts = rest.take_while(|range| range.start < run.end);
         parts.map(|range| run.start.max(range.start)..run.end.min(range.end))
     });
     both.filter(|part| part.start < part.end).collect()
@@ -438,15 +438,6 @@ mod tests {
         assert_eq!(image.differing_pages(&whole).expect("pages"), []);
         view.put(4999 * PAGE, 9);
         assert_eq!(image.differing_pages(&whole).expect("pages"), [at(4999)]);
-    }
-
-    #[test]
-    fn runs_are_joined() {
-        assert_eq!(
-            joined(vec![5..7, 1..2, 2..3, 5..6, 9..10]),
-            [1..3, 5..7, 9..10]
-        );
-        assert_eq!(joined(Vec::new()), []);
     }
 
     #[test]

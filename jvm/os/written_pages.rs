@@ -3,7 +3,7 @@
 //! Linux 6.7).
 
 use super::seccomp::is_filtered;
-use std::fs::File;
+use std::fs::{read_to_string, File};
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -24,6 +24,13 @@ const SCAN_CHECK_WPASYNC: u64 = 1 << 1;
 const PAGE_IS_WRITTEN: u64 = 1 << 1;
 const PAGE_IS_PRESENT: u64 = 1 << 3;
 const PAGE_IS_SWAPPED: u64 = 1 << 4;
+
+/// Whether shared memory gets huge pages unasked. If a question ends within one, Linux forgets what
+/// was written to it (before the fix of "written state for PMD holes").
+const SHARED_HUGE_PAGES: [&str; 2] = [
+    "/sys/kernel/mm/transparent_hugepage/shmem_enabled",
+    "/sys/kernel/mm/transparent_hugepage/hugepages-2048kB/shmem_enabled",
+];
 
 /// Memory is released from the kernel's notes in pieces of at most this many bytes: the application
 /// cannot map memory meanwhile.
@@ -98,6 +105,10 @@ impl WrittenPages {
         if is_filtered() {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
+        let settings = SHARED_HUGE_PAGES.map(|path| read_to_string(path).unwrap_or_default());
+        if sharing == Sharing::Shared && !settings.iter().all(|text| is_asked_for(text)) {
+            return Err(io::Error::other("shared memory may get huge pages"));
+        }
         let flags = libc::O_CLOEXEC | UFFD_USER_MODE_ONLY;
         // SAFETY: a system call with plain numbers; the descriptor is new.
         let notes = unsafe {
@@ -130,8 +141,10 @@ impl WrittenPages {
         let mut question = [range.start, range.end - range.start, MODE_WP, 0];
         ask(&self.notes, REGISTER, &mut question)?;
         let new = without(range, &self.watched);
-        self.watched.extend_from_slice(&new);
-        self.watched.sort_unstable_by_key(|watched| watched.start);
+        if !new.is_empty() {
+            self.watched.extend_from_slice(&new);
+            self.watched = joined(std::mem::take(&mut self.watched));
+        }
         Ok(new)
     }
 
@@ -276,11 +289,32 @@ impl Drop for WrittenPages {
     }
 }
 
+/// Whether the chosen word of such a file, in brackets, is known to mean no huge pages, or only for
+/// memory that asks for them. Without a file there are none.
+fn is_asked_for(text: &str) -> bool {
+    let chosen = text.split(['[', ']']).nth(1).unwrap_or("never");
+    ["never", "deny", "advise", "inherit"].contains(&chosen)
+}
+
+/// The runs in order, and apart.
+pub fn joined(mut runs: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    runs.sort_unstable_by_key(|run| run.start);
+    let mut joined: Vec<Range<u64>> = Vec::new();
+    for run in runs {
+        match joined.last_mut() {
+            Some(last) if run.start <= last.end => last.end = last.end.max(run.end),
+            _ => joined.push(run),
+        }
+    }
+    joined
+}
+
 /// The range without these parts, which are in order and apart.
 pub fn without(range: &Range<u64>, parts: &[Range<u64>]) -> Vec<Range<u64>> {
     let mut left = Vec::new();
     let mut from = range.start;
-    for part in parts.iter().filter(|part| part.end > range.start) {
+    let first = parts.partition_point(|part| part.end <= range.start);
+    for part in parts.get(first..).unwrap_or_default() {
         if part.start >= range.end {
             break;
         }
@@ -408,6 +442,33 @@ mod tests {
             assert_eq!(found, expected);
             assert_eq!(taken(&written, &all), []);
         }
+    }
+
+    #[test]
+    fn huge_pages_that_nobody_asks_for_are_known() {
+        for text in [
+            "",
+            "always within_size advise [never] deny force\n",
+            "always [inherit] never",
+        ] {
+            assert!(is_asked_for(text), "{text}");
+        }
+        for text in [
+            "[always] within_size advise never",
+            "always [within_size] advise",
+            "deny [force]",
+        ] {
+            assert!(!is_asked_for(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn runs_are_joined() {
+        assert_eq!(
+            joined(vec![5..7, 1..2, 2..3, 5..6, 9..10]),
+            [1..3, 5..7, 9..10]
+        );
+        assert_eq!(joined(Vec::new()), []);
     }
 
     #[test]

@@ -21,9 +21,19 @@ pub(super) trait HeapImage: Debug {
     /// The bytes that are to be copied in the stop, as they were before it.
     fn stop_bytes(&self) -> u64;
 
+    /// Whether a heap that the fork cannot copy either needs another attempt.
+    fn is_lost(&self) -> bool {
+        false
+    }
+
     /// The bytes of memory that the fork need not copy.
     fn unforked_bytes(&self) -> u64 {
         0
+    }
+
+    /// The bytes of memory of which the stop asks what was written.
+    fn scanned_bytes(&self) -> u64 {
+        self.unforked_bytes()
     }
 
     /// Copies the heap, without the parts that are `unused`. Returns the memory that the fork need

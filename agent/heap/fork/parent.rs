@@ -338,7 +338,12 @@ impl<'f> Attempt<'f> {
             self.tried.paused.get(),
             image.map_or(0, HeapImage::stop_bytes),
             image.map_or(0, HeapImage::unforked_bytes),
+            image.map_or(0, HeapImage::scanned_bytes),
         );
+        let until = match until {
+            Ok(_) if image.is_some_and(HeapImage::is_lost) => Err(Again::Grown.into()),
+            until => until,
+        };
         let until = match until {
             Ok(until) => until,
             Err(error) => return (Err(error), task.image),

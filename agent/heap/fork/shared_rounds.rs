@@ -11,6 +11,7 @@ use headroom::MemoryLeft;
 use hotspot::flags::is_on;
 use hotspot::{Look, Mapped, SharedHeap};
 use jvm::os::tracked_image::TrackedImage;
+use jvm::os::written_pages::joined;
 use options::HeapCopy;
 use snapshot::layout::Colours;
 use std::io;
@@ -27,6 +28,7 @@ const MORE_PART: u64 = 2;
 const BUSY_PART: u64 = 8;
 /// A tracked mapping does not become one with a new one beside it. Linux allows 65,530 by default.
 const MOST_MAPPINGS: usize = 16_000;
+const MANY_MAPPINGS: &str = "it is in very many mappings";
 
 /// The image, and what it is of.
 #[derive(Debug)]
@@ -35,14 +37,16 @@ pub(super) struct SharedRounds {
     rounds: Rounds,
     /// The addresses of the view by which the image was copied.
     span: Range<u64>,
+    /// How often the heap is mapped.
+    views: usize,
     /// Whether the user bounds the stop.
     is_bounded: bool,
     /// Whether a round has failed: it may have taken the notes of pages that it did not copy.
     is_lost: bool,
     /// Whether the image was compared with the heap, and differs.
     differs: bool,
-    /// The heap as it was in the stop, and its used parts in the span.
-    copied: Option<(Mapped, Vec<Range<u64>>)>,
+    /// The heap as it was in the stop.
+    copied: Option<Mapped>,
 }
 
 impl SharedRounds {
@@ -69,8 +73,8 @@ impl SharedRounds {
         let has_large_pages = ["UseLargePages", "UseTransparentHugePages"]
             .iter()
             .any(|flag| is_on(flag) == Some(true));
-        if has_large_pages || mapped.all().len() > MOST_MAPPINGS {
-            return Err("it is in large pages, or in very many mappings".to_owned());
+        if has_large_pages {
+            return Err("it is in large pages".to_owned());
         }
         let left = MemoryLeft::open();
         let room_bytes = used_bytes + used_bytes / MORE_PART;
@@ -82,8 +86,8 @@ impl SharedRounds {
             ));
         }
         let span = mapped.span();
-        let distances = mapped.views();
-        let distances = distances.iter().map(|view| view.wrapping_sub(span.start));
+        let views = mapped.views();
+        let distances = views.iter().map(|view| view.wrapping_sub(span.start));
         let image = TrackedImage::of_shared(span.clone(), distances.collect());
         let image = image.map_err(|error| format!("the kernel tracks no writes: {error}"))?;
         let mut image = Self {
@@ -96,13 +100,16 @@ impl SharedRounds {
             },
             heap,
             span,
+            views: views.len(),
             is_bounded: order.max_pause().is_some(),
             is_lost: false,
             differs: false,
             copied: None,
         };
         let (heap, span) = (&image.heap, &image.span);
-        let run = image.rounds.run(|image| watched(heap, span, image));
+        let run = image
+            .rounds
+            .run(|image| watched(&still(heap)?, span, image));
         run.map_err(not_read)?;
         match image.is_busy() {
             true => Err("the application writes as fast as it is copied".to_owned()),
@@ -117,10 +124,9 @@ impl SharedRounds {
         !self.rounds.is_whole && is_much && unread_bytes > MOST_STOP_BYTES
     }
 
-    /// Copies all once more, and compares all pages. ZGC may write in the stop; such pages count as
-    /// equal.
+    /// Compares all pages but those that were just copied. ZGC may write in the stop; such pages
+    /// count as equal.
     fn compare(&mut self, used: &[Range<u64>]) -> io::Result<()> {
-        self.rounds.image.round(used, || true)?;
         let mut differing = self.rounds.image.differing_pages(used)?;
         let written = self.rounds.image.unread(used)?;
         differing.retain(|page| !written.iter().any(|run| run.contains(page)));
@@ -131,17 +137,31 @@ impl SharedRounds {
 
 impl HeapImage for SharedRounds {
     fn catch_up(&mut self, most_bytes: u64) -> Result<(), String> {
-        let (heap, span) = (&self.heap, &self.span);
-        let caught_up = self
-            .rounds
-            .catch_up(most_bytes, |image| watched(heap, span, image));
+        // Threads may wait at the class gate, so one look must do.
+        let Some(Look::Still(mapped)) = self.heap.look() else {
+            return Ok(());
+        };
+        let used = watched(&mapped, &self.span, &mut self.rounds.image);
+        let caught_up = used.and_then(|used| {
+            let rounds = &mut self.rounds;
+            rounds.catch_up(most_bytes, |_| Ok(used.clone()))
+        });
         // The fork does not copy the heap, so another attempt has to.
         self.is_lost |= caught_up.is_err();
         Ok(())
     }
 
+    fn is_lost(&self) -> bool {
+        self.is_lost
+    }
+
     fn stop_bytes(&self) -> u64 {
-        self.rounds.unread_bytes
+        let most = self.rounds.used_bytes.min(MOST_STOP_BYTES);
+        self.rounds.unread_bytes.max(most)
+    }
+
+    fn scanned_bytes(&self) -> u64 {
+        self.rounds.used_bytes * self.views as u64
     }
 
     fn copy(&mut self, unused: &[Range<u64>]) -> Result<Vec<Range<u64>>, Again> {
@@ -150,7 +170,7 @@ impl HeapImage for SharedRounds {
         };
         let used = within(&mapped, &self.span).ok_or(Again::Grown)?;
         let unread = self.rounds.image.unread(&used).map_err(|_| Again::Grown)?;
-        let expected_bytes = self.rounds.unread_bytes.max(MOST_STOP_BYTES);
+        let expected_bytes = self.stop_bytes();
         self.rounds.unread_bytes = bytes(&unread);
         let is_long = self.is_bounded && self.rounds.unread_bytes > expected_bytes;
         let left = &self.rounds.left;
@@ -169,21 +189,21 @@ impl HeapImage for SharedRounds {
         if self.rounds.is_whole {
             self.compare(&used).map_err(|_| Again::Moving)?;
         }
-        self.copied = Some((mapped, used));
+        self.copied = Some(mapped);
         Ok(unused.to_vec())
     }
 
     fn take_place(&mut self, _live: &dyn Fn()) -> io::Result<bool> {
-        let (mapped, used) = self.copied.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        let mapped = self.copied.as_ref().ok_or(io::ErrorKind::NotFound)?;
         let distance = mapped.span().start.wrapping_sub(self.span.start);
         let image = &self.rounds.image;
         // SAFETY: this is the forked copy, with one thread; the mappings are those of the heap.
-        unsafe { image.take_shared_place(used, distance, &mapped.mappings())? };
+        unsafe { image.take_shared_place(&mapped.mappings(), distance)? };
         Ok(!self.differs)
     }
 
     fn colours(&self) -> Option<&'static Colours> {
-        let (mapped, _) = self.copied.as_ref()?;
+        let mapped = self.copied.as_ref()?;
         Some(Box::leak(Box::new(mapped.colours?)))
     }
 
@@ -192,7 +212,7 @@ impl HeapImage for SharedRounds {
     }
 
     fn range(&self) -> Option<Range<u64>> {
-        self.copied.as_ref()?.0.objects()
+        self.copied.as_ref()?.objects()
     }
 }
 
@@ -210,16 +230,18 @@ fn still(heap: &SharedHeap) -> io::Result<Mapped> {
 
 /// The used parts of the heap, once all its mappings are watched.
 fn watched(
-    heap: &SharedHeap,
+    mapped: &Mapped,
     span: &Range<u64>,
     image: &mut TrackedImage,
 ) -> io::Result<Vec<Range<u64>>> {
-    let mapped = still(heap)?;
+    if mapped.all().len() > MOST_MAPPINGS {
+        return Err(io::Error::other(MANY_MAPPINGS));
+    }
     for mapping in mapped.all() {
         // One that is gone is not used. What is not watched counts as written.
         let _ = image.watch(mapping);
     }
-    within(&mapped, span).ok_or_else(|| io::ErrorKind::NotFound.into())
+    within(mapped, span).ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
 /// The pages of the used parts, as addresses of the view with this span; `None` if the view in use
@@ -232,5 +254,5 @@ fn within(mapped: &Mapped, span: &Range<u64>) -> Option<Vec<Range<u64>>> {
         let end = range.end.next_multiple_of(PAGE_BYTES);
         start.wrapping_sub(distance)..end.wrapping_sub(distance)
     });
-    (view.end - view.start == span.end - span.start).then(|| near.collect())
+    (view.end - view.start == span.end - span.start).then(|| joined(near.collect()))
 }

@@ -124,9 +124,9 @@ class LiveTest extends CommandTest {
     @Test
     void aPeerThatGoesHalfWayHarmsNothing() {
         Path socket = folder.resolve("socket");
-        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).run(leaks.Leaks.class, "static").ready();
+        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).run(same.Restless.class).ready();
                 SocketFile listener = new SocketFile(socket)) {
-            // In the head, which the JVM itself writes, and among the objects, which its copy writes.
+            // In the head, which the JVM itself writes, and among the objects, which its copy writes: more than a socket holds.
             for (int most : new int[] {1, 150_000}) {
                 CompletableFuture<byte[]> taken = listener.take(most);
                 Command attached = jvm.attach("heap=dump,graph=" + socket);
