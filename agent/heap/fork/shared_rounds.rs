@@ -174,18 +174,19 @@ impl HeapImage for SharedRounds {
         self.rounds.unread_bytes = bytes(&unread);
         let is_long = self.is_bounded && self.rounds.unread_bytes > expected_bytes;
         let left = &self.rounds.left;
-        if self.is_lost
-            || is_long
-            || self.is_busy()
-            || left.too_little_for(self.rounds.unread_bytes).is_some()
-        {
+        if is_long || self.is_busy() || left.too_little_for(self.rounds.unread_bytes).is_some() {
             return Err(Again::Grown);
         }
-        // ZGC has unmapped it meanwhile.
-        let copied = unread
-            .iter()
-            .try_for_each(|run| self.rounds.image.copy(run));
-        copied.map_err(|_| Again::Moving)?;
+        for run in &unread {
+            self.rounds
+                .image
+                .copy(run)
+                .map_err(|error| match error.raw_os_error() {
+                    // ZGC has unmapped it meanwhile.
+                    Some(libc::EFAULT) => Again::Moving,
+                    _ => Again::Grown,
+                })?;
+        }
         if self.rounds.is_whole {
             self.compare(&used).map_err(|_| Again::Moving)?;
         }
