@@ -10,6 +10,10 @@ use snapshot::layout::Colours;
 use snapshot::mappings::{os_maps, Mappings};
 use std::ops::Range;
 
+/// How the kernel names the memory of ZGC (zPhysicalMemoryBacking_linux.cpp).
+const OWN_MEMORY: &[u8] = b"/memfd:java_heap (deleted)";
+const LARGE_PAGES: &[u8] = b"/memfd:java_heap.hugetlb";
+
 /// A heap that is mapped shared, and that is understood.
 #[derive(Clone, Debug)]
 pub struct SharedHeap {
@@ -120,18 +124,19 @@ impl SharedHeap {
     /// not understood.
     pub fn of(object: &Object<'_>) -> Result<Option<Self>, String> {
         let slot = object.handle().bits() & !7;
-        if let Some(zgc) = Zgc::find() {
+        let maps = os_maps().map_err(|error| format!("/proc/self/maps: {error}"))?;
+        // Large pages are not copied piece by piece.
+        if let Some(zgc) = Zgc::find().filter(|_| !contains(&maps, LARGE_PAGES)) {
             let kind = Kind::Zgc(zgc);
             return Ok(Some(Self { kind, slot }));
         }
-        let maps = os_maps().map_err(|error| format!("/proc/self/maps: {error}"))?;
         let mappings = Mappings::parse(&maps);
         let is_private = |address: u64| address % 8 == 0 && mappings.is_private(address);
         let reserved = ReservedHeap::of(object).map(|heap| heap.reserved().clone());
         let is = |flag| is_on(flag) == Some(true);
         // An object may be private although others are not.
         let kind = match reserved.filter(|range| mappings.shared(range).next().is_some()) {
-            // A segment has huge pages, which are not copied piece by piece.
+            // The same.
             Some(_) if is("UseSHM") => None,
             // No account is known of Shenandoah, which moves objects in the stop.
             Some(range) => UnusedHeap::find().map(|account| Kind::InRange(range, account)),
@@ -143,6 +148,13 @@ impl SharedHeap {
             Some(kind) => Ok(Some(Self { kind, slot })),
             None => Err("the collector maps the heap so that a fork does not copy it".to_owned()),
         }
+    }
+
+    /// Whether it is memory that the collector has made for it, in small pages. Of other memory a
+    /// file system decides how it is mapped.
+    pub fn is_own_memory(&self) -> bool {
+        let maps = os_maps().unwrap_or_default();
+        matches!(self.kind, Kind::Zgc(_)) && contains(&maps, OWN_MEMORY)
     }
 
     /// The heap as it is now; `None` if it cannot be read. It is certain while the application
@@ -164,6 +176,10 @@ impl SharedHeap {
             }
         }
     }
+}
+
+fn contains(text: &[u8], word: &[u8]) -> bool {
+    text.windows(word.len()).any(|window| window == word)
 }
 
 fn look_at_zgc(zgc: &Zgc, slot: u64) -> Option<Look> {

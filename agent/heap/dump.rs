@@ -296,7 +296,9 @@ pub(super) fn by_fork<T>(
         });
         match made.unwrap_or(Err(NO_FRAME)) {
             Ok(made) => return Ok(made),
-            Err(DumpError::Damaged(_)) if tried.has_left_out.get() => copies_all = true,
+            Err(DumpError::Damaged(_)) if tried.has_left_out.get() && !copies_all => {
+                copies_all = true;
+            }
             Err(DumpError::Again(Again::UnknownClass)) => {
                 known.push(tried.classes.get());
                 if is_no_news(&known) && std::mem::replace(&mut copies_all, true) {

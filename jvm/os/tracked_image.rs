@@ -221,11 +221,16 @@ impl TrackedImage {
     }
 
     /// In a child: maps the image to these mappings of shared memory, private to this process, if
-    /// they are at this distance. Others read as zeros.
+    /// they are at this distance. All but the `used` ranges of it reads as zeros.
     ///
     /// # Safety
     /// As for [`Image::take_place`](super::image::Image::take_place).
-    pub unsafe fn take_shared_place(&self, mapped: &[Range<u64>], distance: u64) -> io::Result<()> {
+    pub unsafe fn take_shared_place(
+        &self,
+        mapped: &[Range<u64>],
+        distance: u64,
+        used: &[Range<u64>],
+    ) -> io::Result<()> {
         // Few large mappings: their number has a limit.
         let mapped = joined(mapped.to_vec());
         for range in &mapped {
@@ -239,6 +244,10 @@ impl TrackedImage {
             &near.collect::<Vec<_>>(),
             std::slice::from_ref(&self.within),
         );
+        // An earlier round may have copied what is not used any more.
+        for hole in near.iter().flat_map(|range| without(range, used)) {
+            self.make_hole(&hole)?;
+        }
         // SAFETY: the same.
         unsafe { self.map_image(&near, distance) }
     }
@@ -438,6 +447,22 @@ mod tests {
         assert_eq!(image.differing_pages(&whole).expect("pages"), []);
         view.put(4999 * PAGE, 9);
         assert_eq!(image.differing_pages(&whole).expect("pages"), [at(4999)]);
+        let used = [at(0)..at(10), at(4000)..at(5000)];
+        let mapped = [at(0)..at(5000), moved(&whole[0], distance)];
+        // SAFETY: the child makes system calls, and reads mapped memory.
+        unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                let taken = image.take_shared_place(&mapped, 0, &used).is_ok();
+                let seen = [7, 9, 10, 300, 4999].map(|page| memory.get(page * PAGE));
+                let is_right = taken && seen == [2, 1, 0, 0, 0] && view.get(7 * PAGE) == 0;
+                libc::_exit(i32::from(!is_right));
+            }
+            let mut status = 0;
+            assert_eq!(libc::waitpid(child, &mut status, 0), child);
+            assert_eq!(status, 0);
+        }
+        assert_eq!((memory.get(10 * PAGE), view.get(7 * PAGE)), (1, 2));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! The image of a heap that a fork does not copy, which is copied in rounds while the application
-//! runs: of a large heap of ZGC, or one in a file.
+//! runs: of a large heap of ZGC.
 
 use super::image::HeapImage;
 use super::rounds::{bytes, not_read, Rounds, MOST_STOP_BYTES};
@@ -45,8 +45,8 @@ pub(super) struct SharedRounds {
     is_lost: bool,
     /// Whether the image was compared with the heap, and differs.
     differs: bool,
-    /// The heap as it was in the stop.
-    copied: Option<Mapped>,
+    /// The heap as it was in the stop, and its used parts in the span.
+    copied: Option<(Mapped, Vec<Range<u64>>)>,
 }
 
 impl SharedRounds {
@@ -70,11 +70,9 @@ impl SharedRounds {
         if order.heap_copy() == HeapCopy::Auto && used_bytes < LEAST_BYTES {
             return Ok(None);
         }
-        let has_large_pages = ["UseLargePages", "UseTransparentHugePages"]
-            .iter()
-            .any(|flag| is_on(flag) == Some(true));
-        if has_large_pages {
-            return Err("it is in large pages".to_owned());
+        // There Linux may lose notes of huge pages.
+        if !heap.is_own_memory() || is_on("UseTransparentHugePages") == Some(true) {
+            return Err("it is in a file, or in large pages".to_owned());
         }
         let left = MemoryLeft::open();
         let room_bytes = used_bytes + used_bytes / MORE_PART;
@@ -138,7 +136,7 @@ impl SharedRounds {
 impl HeapImage for SharedRounds {
     fn catch_up(&mut self, most_bytes: u64) -> Result<(), String> {
         // Threads may wait at the class gate, so one look must do.
-        let Some(Look::Still(mapped)) = self.heap.look() else {
+        let Some(Look::Still(mapped)) = self.heap.look().filter(|_| !self.is_lost) else {
             return Ok(());
         };
         let used = watched(&mapped, &self.span, &mut self.rounds.image);
@@ -190,21 +188,21 @@ impl HeapImage for SharedRounds {
         if self.rounds.is_whole {
             self.compare(&used).map_err(|_| Again::Moving)?;
         }
-        self.copied = Some(mapped);
+        self.copied = Some((mapped, used));
         Ok(unused.to_vec())
     }
 
     fn take_place(&mut self, _live: &dyn Fn()) -> io::Result<bool> {
-        let mapped = self.copied.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        let (mapped, used) = self.copied.as_ref().ok_or(io::ErrorKind::NotFound)?;
         let distance = mapped.span().start.wrapping_sub(self.span.start);
         let image = &self.rounds.image;
         // SAFETY: this is the forked copy, with one thread; the mappings are those of the heap.
-        unsafe { image.take_shared_place(&mapped.mappings(), distance)? };
+        unsafe { image.take_shared_place(&mapped.mappings(), distance, used)? };
         Ok(!self.differs)
     }
 
     fn colours(&self) -> Option<&'static Colours> {
-        let mapped = self.copied.as_ref()?;
+        let (mapped, _) = self.copied.as_ref()?;
         Some(Box::leak(Box::new(mapped.colours?)))
     }
 
@@ -213,7 +211,7 @@ impl HeapImage for SharedRounds {
     }
 
     fn range(&self) -> Option<Range<u64>> {
-        self.copied.as_ref()?.objects()
+        self.copied.as_ref()?.0.objects()
     }
 }
 

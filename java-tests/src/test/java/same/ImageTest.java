@@ -40,7 +40,6 @@ class ImageTest {
         setups.add(zgc(jdk, "-XX:+ZGenerational"));
         setups.add(Setup.of(jdk, Collector.G1, "-Xmx256m", "-XX:+UseTransparentHugePages"));
         setups.add(Setup.of(jdk, Collector.G1, "-Xmx512m", "-XX:G1PeriodicGCInterval=100", "-XX:MaxHeapFreeRatio=10", "-XX:MinHeapFreeRatio=5"));
-        setups.add(Setup.of(jdk, Collector.G1, "-Xmx256m", "-XX:AllocateHeapAt=" + System.getProperty("java.io.tmpdir")));
         if (jdk.collectors().contains(Collector.SHENANDOAH)) {
             setups.add(Setup.of(jdk, Collector.SHENANDOAH, "-Xmx512m", "-XX:+UnlockExperimentalVMOptions", "-XX:ShenandoahUncommitDelay=50",
                     "-XX:ShenandoahGuaranteedGCInterval=100"));
