@@ -118,7 +118,7 @@ class HarmTest extends HoldingTest {
     @MethodSource("places")
     void aCrashIsTheEndOnceTheLayoutIsKnown(Jdk jdk, Place place) {
         // Of this collector nothing is known to be unused.
-        try (Jvm jvm = run(holding(jdk, place, "").with(Collector.SERIAL))) {
+        try (Jvm jvm = run(holding(jdk, place, "").with(Collector.SHENANDOAH))) {
             signal(heldCopy(jvm), "SEGV");
             String how = "the child crashed with signal 11";
             if (place == Place.SETTLED) {
