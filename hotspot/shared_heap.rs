@@ -3,9 +3,10 @@
 use crate::flags::is_on;
 use crate::reserved_heap::ReservedHeap;
 use crate::unused_heap::UnusedHeap;
-use crate::zgc::{runs, Zgc};
+use crate::zgc::Zgc;
 use jvm::object::Object;
 use jvm::os::careful_reads;
+use jvm::os::written_pages::joined;
 use snapshot::layout::Colours;
 use snapshot::mappings::{os_maps, Mappings};
 use std::ops::Range;
@@ -165,7 +166,7 @@ impl SharedHeap {
             Kind::InRange(range, account) => {
                 let object = careful_reads::try_read(self.slot)?;
                 let maps = Mappings::parse(&os_maps().ok()?);
-                let used = runs(&account.used()?);
+                let used = joined(account.used()?);
                 used.iter().find(|part| part.contains(&object))?;
                 Some(Look::Still(Mapped {
                     place: Place::Range(range.clone()),

@@ -8,6 +8,7 @@ use crate::flags;
 use crate::unused_heap::{number, numbers, words};
 use crate::vm_structs::Table;
 use jvm::os::careful_reads;
+use jvm::os::written_pages::joined;
 use snapshot::layout::{Colours, ForwardingPlaces, Good, GranuleTable, GRANULE_SHIFT};
 use std::ops::Range;
 
@@ -155,7 +156,7 @@ impl Zgc {
     pub(crate) fn used(&self, colours: Colours, mapped: &[Range<u64>]) -> Option<Vec<Range<u64>>> {
         let mut used = Vec::new();
         // A page may lie in several mappings.
-        for range in runs(mapped) {
+        for range in joined(mapped.to_vec()) {
             let base = range.start & !colours.offset_mask;
             self.note_used(&mut used, base, granules(colours, &range))?;
         }
@@ -220,18 +221,6 @@ impl Zgc {
 fn granules(colours: Colours, range: &Range<u64>) -> Range<u64> {
     let granule = |address: u64| (address & colours.offset_mask) >> GRANULE_SHIFT;
     granule(range.start)..granule(range.end - 1)
-}
-
-/// Mappings that continue each other, as one; they are in order.
-pub(crate) fn runs(mapped: &[Range<u64>]) -> Vec<Range<u64>> {
-    let mut runs: Vec<Range<u64>> = Vec::new();
-    for range in mapped {
-        match runs.last_mut() {
-            Some(last) if last.end == range.start => last.end = range.end,
-            _ => runs.push(range.clone()),
-        }
-    }
-    runs
 }
 
 /// The entries of these granules, the last one included.
