@@ -63,9 +63,12 @@ impl Address {
 #[derive(Debug)]
 pub struct Readable<'m> {
     mappings: &'m Mappings,
-    /// The mapping of the last address.
+    /// The page of the last address, as far as it is in one mapping.
     last: Cell<(u64, u64)>,
 }
+
+/// Bytes of the smallest page.
+const PAGE_BYTES: u64 = 4096;
 
 impl<'m> Readable<'m> {
     /// The memory with these mappings.
@@ -84,13 +87,16 @@ impl<'m> Readable<'m> {
         let end = at.0.checked_add(size_of::<T>() as u64)?;
         let (low, high) = self.last.get();
         if at.0 < low || end > high {
-            let range = self.mappings.readable(at.0)?;
-            if end > range.end {
+            let mapping = self.mappings.readable(at.0)?;
+            let page = at.0 & !(PAGE_BYTES - 1);
+            let page_end = page.saturating_add(PAGE_BYTES);
+            let last = (mapping.start.max(page), mapping.end.min(page_end));
+            if end > last.1 && !self.mappings.are_readable(last.1, end - last.1) {
                 return None;
             }
-            self.last.set((range.start, range.end));
+            self.last.set(last);
         }
-        // SAFETY: it is mapped, as was just checked, and the promise to `new`.
+        // SAFETY: it is readable, as was just checked, and the promise to `new`.
         Some(unsafe { (at.0 as *const T).read_unaligned() })
     }
 

@@ -33,7 +33,7 @@ impl Reference {
         }
         // What lies before the length of an array. Parts of the heap may not be mapped.
         let header_bytes = snapshot.layout.arrays.length;
-        let is_there = || snapshot.mappings.are_readable(address, header_bytes);
+        let is_there = || snapshot.mappings.are_mapped(address, header_bytes);
         if !snapshot.marks.covers(address) || !is_there() {
             return Err(Failure::OopMaps);
         }

@@ -72,17 +72,38 @@ impl Mapping {
 }
 
 /// All mappings of this process.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Mappings {
     // In address order, as the kernel lists them.
     mappings: Vec<Mapping>,
+    /// Whether the page at an address can be read; `None` if all pages of readable mappings can.
+    page_is_readable: Option<fn(u64) -> bool>,
 }
+
+/// Bytes of the smallest page.
+const PAGE_BYTES: u64 = 4096;
 
 impl Mappings {
     /// Parses the text of `/proc/self/maps`. Skips lines that cannot be parsed.
     pub fn parse(text: &[u8]) -> Self {
-        let mappings = Mapping::all(text).map(|(mapping, _)| mapping).collect();
-        Self { mappings }
+        Self {
+            mappings: Mapping::all(text).map(|(mapping, _)| mapping).collect(),
+            page_is_readable: None,
+        }
+    }
+
+    /// The same mappings, whose pages are tried with this function before they count as readable.
+    /// It takes an address.
+    ///
+    /// The kernel lists as readable what ends the process that reads it: pages after the end of a
+    /// file, and guard pages inside a mapping (`MADV_GUARD_INSTALL`, madvise(2)), by which glibc
+    /// protects stacks since 2.42, on Linux 6.13 and later.
+    #[must_use]
+    pub fn tried(self, page_is_readable: fn(u64) -> bool) -> Self {
+        Self {
+            page_is_readable: Some(page_is_readable),
+            ..self
+        }
     }
 
     fn at(&self, address: u64) -> Option<&Mapping> {
@@ -123,25 +144,43 @@ impl Mappings {
 
     /// Whether a word can be read at this address.
     pub fn is_readable(&self, address: u64) -> bool {
-        self.at(address).is_some_and(Mapping::is_readable)
+        self.readable(address).is_some()
     }
 
-    /// The readable mapping at this address.
+    /// The readable mapping at this address, if its page can be read, too.
     pub fn readable(&self, address: u64) -> Option<Range<u64>> {
         let mapping = self.at(address).filter(|mapping| mapping.is_readable())?;
-        Some(mapping.range.clone())
+        let is_there = self.page_is_readable.is_none_or(|tried| tried(address));
+        is_there.then(|| mapping.range.clone())
     }
 
     /// Whether all of these bytes can be read.
     pub fn are_readable(&self, start: u64, bytes: u64) -> bool {
+        Self::are_all(start, bytes, |from| {
+            let page_end = (from | (PAGE_BYTES - 1)).saturating_add(1);
+            Some(self.readable(from)?.end.min(page_end))
+        })
+    }
+
+    /// Whether all of these bytes are in readable mappings. For the heap, whose mappings have no
+    /// pages that cannot be read.
+    pub fn are_mapped(&self, start: u64, bytes: u64) -> bool {
+        Self::are_all(start, bytes, |from| {
+            let mapping = self.at(from).filter(|mapping| mapping.is_readable())?;
+            Some(mapping.range.end)
+        })
+    }
+
+    /// Whether a step from each address leads to the end of these bytes.
+    fn are_all(start: u64, bytes: u64, step: impl Fn(u64) -> Option<u64>) -> bool {
         let Some(end) = start.checked_add(bytes) else {
             return false;
         };
         let mut from = start;
         while from < end {
-            match self.at(from) {
-                Some(mapping) if mapping.is_readable() => from = mapping.range.end,
-                _ => return false,
+            match step(from) {
+                Some(next) => from = next,
+                None => return false,
             }
         }
         true
@@ -248,6 +287,17 @@ mod tests {
         assert!(!mappings.are_readable(0x2FFC, 8) && !mappings.are_readable(0x4FFC, 8));
         assert!(!mappings.are_readable(0x2000, 0x3800));
         assert!(!mappings.are_readable(0x4000, 4) && !mappings.are_readable(u64::MAX, 8));
+    }
+
+    #[test]
+    fn a_page_that_cannot_be_read_is_a_gap() {
+        let mappings = Mappings::parse(b"1000-4000 rw-p 0 0 0\n").tried(|at| at & !0xFFF != 0x2000);
+        assert!(mappings.is_readable(0x1FF8) && mappings.is_readable(0x3000));
+        assert!(!mappings.is_readable(0x2000) && !mappings.is_readable(0x2FF8));
+        assert!(mappings.are_readable(0x1FF8, 8) && mappings.are_readable(0x3000, 0x1000));
+        assert!(!mappings.are_readable(0x1FFC, 8) && !mappings.are_readable(0x1000, 0x3000));
+        assert!(mappings.are_mapped(0x1000, 0x3000) && !mappings.are_mapped(0x1000, 0x3001));
+        assert_eq!(mappings.readable(0x3000), Some(0x1000..0x4000));
     }
 
     #[test]

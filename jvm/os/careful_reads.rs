@@ -21,6 +21,22 @@ pub fn try_read(address: u64) -> Option<u64> {
     Some(u64::from_ne_bytes(word))
 }
 
+/// Whether the aligned word around an address can be read.
+///
+/// The kernel reads it as a set of signals (rt_sigprocmask(2)), of which there is nothing to do:
+/// EFAULT if it cannot, EINVAL if it can. That needs no descriptor and no permission. If the system
+/// answers anything else, the word counts as readable.
+pub fn is_readable(address: u64) -> bool {
+    const NOTHING: libc::c_int = -1;
+    const SET_BYTES: libc::size_t = 8;
+    let set = (address & !7) as *const libc::c_void;
+    let nowhere = std::ptr::null_mut::<libc::c_void>();
+    // SAFETY: the kernel checks the address, and refuses the operation.
+    let answer =
+        unsafe { libc::syscall(libc::SYS_rt_sigprocmask, NOTHING, set, nowhere, SET_BYTES) };
+    answer == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT)
+}
+
 /// `bytes` bytes from each of these addresses, one after the other. `None` if one of them is not
 /// mapped, or if the system does not allow such reads.
 ///
@@ -62,6 +78,7 @@ pub fn copies(addresses: &[u64], bytes: usize) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_memory::TestMemory;
     use super::*;
 
     #[test]
@@ -70,6 +87,25 @@ mod tests {
         assert_eq!(try_read(std::ptr::from_ref(&word) as u64), Some(0x1234));
         assert_eq!(try_read(8), None);
         assert_eq!(try_read(u64::MAX - 100), None);
+    }
+
+    #[test]
+    fn what_the_list_of_mappings_hides_is_found() {
+        /// Since Linux 6.13.
+        const MADV_GUARD_INSTALL: libc::c_int = 102;
+        const PAGE: u64 = 4096;
+        let memory = TestMemory::new(3 * PAGE);
+        let middle = memory.start() + PAGE;
+        assert!(is_readable(middle) && is_readable(middle + PAGE - 1));
+        // SAFETY: nothing refers to this page.
+        let guarded = unsafe { libc::madvise(middle as *mut _, 4096, MADV_GUARD_INSTALL) == 0 };
+        assert_eq!(is_readable(middle), !guarded);
+        assert_eq!(is_readable(middle + PAGE - 1), !guarded);
+        assert!(is_readable(middle - 1) && is_readable(middle + PAGE));
+        assert!(!is_readable(8) && !is_readable(u64::MAX));
+
+        let [cut, _] = TestMemory::shared_up_to(PAGE, 2 * PAGE);
+        assert!(is_readable(cut.start()) && !is_readable(cut.start() + PAGE));
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::heap::facts::roots::RootNotes;
 use crate::order::Order;
 use hotspot::{ChunkFields, JavaFrames, MemoryAreas, StandingStacks, ThreadHandles, VmStructs};
 use jvm::object::Handle;
+use jvm::os::careful_reads;
 use rustc_hash::FxHashMap;
 use snapshot::classes::{
     ClassDumps, ClassFacts, ClassMap, ClassReferences, Descriptions, MirrorFields,
@@ -156,7 +157,7 @@ impl Task<'_, '_> {
         let memory = unsafe { ProcessMemory::new() };
         let memory = memory.coloured(self.image.as_ref().and_then(|image| image.colours()));
         let mappings = os_maps().map_err(|_| Failure::NoMemory)?;
-        let mappings = Mappings::parse(&mappings);
+        let mappings = Mappings::parse(&mappings).tried(careful_reads::is_readable);
         self.take_addresses(memory, &mappings, seen)?;
         let calibration = Calibration {
             memory,
