@@ -5,14 +5,34 @@ use crate::env::Env;
 use crate::jni::Jni;
 use crate::new_object::HeapBytes;
 use crate::object::Object;
+use std::thread::sleep;
+use std::time::Duration;
 
 /// With less free heap than this, no object is created. Many times what the agent needs.
 pub const LEAST_FREE_BYTES: u64 = 256 << 10;
 const RUNTIME: &[u8] = b"Ljava/lang/Runtime;";
+/// How long to wait, and how often, until a collection has made room.
+const COLLECTION: Duration = Duration::from_millis(10);
+const COLLECTION_LOOKS: u32 = 300;
 
 /// Whether there is room, according to `java.lang.Runtime`, which is one of these classes.
 pub fn is_there(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> bool {
     bytes(env, jni, classes).is_some_and(|heap| heap.free >= LEAST_FREE_BYTES)
+}
+
+/// The same, or whether there is room within three seconds: under ZGC, the heap of an application
+/// that allocates fast is full for moments, again and again.
+pub fn comes(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> bool {
+    let Some(runtime) = runtime(env, jni, classes) else {
+        return false;
+    };
+    (0..COLLECTION_LOOKS).any(|look| {
+        if look > 0 {
+            sleep(COLLECTION);
+        }
+        let heap = jni.heap_bytes(runtime);
+        heap.is_some_and(|heap| heap.free >= LEAST_FREE_BYTES)
+    })
 }
 
 /// Bytes of the heap in use; `None` if the JVM does not report them.

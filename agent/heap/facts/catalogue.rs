@@ -207,7 +207,7 @@ impl<'f> Catalogue<'f> {
         let unlinked: HashSet<ClassId> = classes
             .filter(|&class| is_unlinked_bootstrap(class))
             .collect();
-        if !unlinked.is_empty() && !heap_room::is_there(self.env, self.jni, &self.handles) {
+        if !unlinked.is_empty() && !heap_room::comes(self.env, self.jni, &self.handles) {
             return Err(DumpError::FullHeap);
         }
         for class in unlinked {

@@ -143,7 +143,7 @@ impl<'f> KeptObjects<'f> {
         loaded: Vec<Object<'f>>,
         name: Option<&str>,
     ) -> Result<Self, DumpError> {
-        if !heap_room::is_there(env, jni, &loaded) {
+        if !heap_room::comes(env, jni, &loaded) {
             return Err(DumpError::FullHeap);
         }
         let array = Maker::new(env, jni, loaded)?.all(name)?;

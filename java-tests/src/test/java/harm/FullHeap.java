@@ -4,10 +4,12 @@ import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.util.Random;
 
 /**
  * Fills the heap, and then waits without making an object: {@code full} until there is an OutOfMemoryError, {@code nearly} until the
- * next object of any size would be one, which takes a collector that never moves or frees anything, and no buffers for threads.
+ * next object of any size would be one, which takes a collector that never moves or frees anything, and no buffers for threads;
+ * {@code moments} lets threads replace objects for ever, faster than ZGC frees them.
  */
 public class FullHeap {
     /** What is left for the JVM's own small needs during the test; the agent's objects are many times larger. */
@@ -17,6 +19,10 @@ public class FullHeap {
     private static final byte[] WARM = "WARM\n".getBytes();
     private static final byte[] READY = "READY\n".getBytes();
     private static final byte[] ALIVE = "ALIVE\n".getBytes();
+
+    private static final int REPLACING_THREADS = 3;
+    private static final int REPLACED = 2000;
+    private static final int REPLACED_BYTES_MAX = 100_000;
 
     static Node all;
 
@@ -38,10 +44,15 @@ public class FullHeap {
         while (in.read() != '\n') {
             // The word to begin.
         }
-        if (args[0].equals("full")) {
-            fill();
-        } else {
-            fillNearly();
+        switch (args[0]) {
+            case "full":
+                fill();
+                break;
+            case "nearly":
+                fillNearly();
+                break;
+            default:
+                replaceForEver();
         }
         out.write(READY);
         while (true) {
@@ -71,6 +82,21 @@ public class FullHeap {
             int size = (int) Math.min(LARGE, Math.max(0, left - LEFT_BYTES - 64));
             all = new Node(all, new byte[size]);
             left = RUNTIME.maxMemory() - RUNTIME.totalMemory() + RUNTIME.freeMemory();
+        }
+    }
+
+    private static void replaceForEver() {
+        all = new Node(null, null);
+        Object[] replaced = new Object[REPLACED];
+        for (int number = 0; number < REPLACING_THREADS; number++) {
+            Random random = new Random(number);
+            Thread thread = new Thread(() -> {
+                while (true) {
+                    replaced[random.nextInt(REPLACED)] = new byte[random.nextInt(REPLACED_BYTES_MAX)];
+                }
+            });
+            thread.setDaemon(true);
+            thread.start();
         }
     }
 }

@@ -3,6 +3,7 @@ package harm;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import harness.Attach;
 import harness.Collector;
 import harness.Engine;
 import harness.HprofCheck;
@@ -21,6 +22,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** A heap is dumped most of all when it is full: a dump takes no room in it, least of all the last. */
 class FullHeapTest {
+    private static final int DUMPS = 2;
+
     @TempDir Path folder;
 
     static Stream<Arguments> collectors() {
@@ -67,6 +70,25 @@ class FullHeapTest {
             isAlive(jvm);
         }
         assertFalse(Files.exists(file));
+    }
+
+    static Stream<Jdk> since17() {
+        return Jdks.since(17).stream();
+    }
+
+    /** Whether there is room is asked again when ZGC has freed some. */
+    @ParameterizedTest
+    @MethodSource("since17")
+    void isDumpedIfItIsFullForMoments(Jdk jdk) throws Exception {
+        try (Jvm jvm = filled(Jvm.on(jdk, folder).with(Collector.ZGC).switches("-Xmx400m"), "moments")) {
+            for (int number = 1; number <= DUMPS; number++) {
+                Path file = folder.resolve(number + ".hprof");
+                assertTrue(Engine.isSnapshot(Attach.dump(jvm, number, "file=" + file)), jvm.err::text);
+                new HprofCheck(file).good();
+                Files.delete(file);
+            }
+            isAlive(jvm);
+        }
     }
 
     private Launch launch(Jdk jdk) {
