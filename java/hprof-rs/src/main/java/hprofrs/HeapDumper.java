@@ -17,7 +17,7 @@ import javax.management.ObjectName;
  * Writes heap dumps of this JVM, and lists what is in its heap.
  *
  * <p>The application pauses for milliseconds, while the process is forked; the copy writes the file. Where the heap
- * cannot be forked, as with ZGC, the application is stopped for as long as HotSpot's own dump takes, unless {@link
+ * cannot be copied, as with ZGC of Java 11, the application is stopped for as long as HotSpot's own dump takes, unless {@link
  * DumpOptions#stop} forbids it.
  *
  * <p>All methods may be called by any thread, one dump at a time. The native library is loaded at the first of them.
@@ -64,7 +64,7 @@ public final class HeapDumper {
      * Counts the objects that something refers to, in a forked copy of the process. No dump is written.
      *
      * @return the classes, the largest first
-     * @throws IOException if the heap cannot be forked, as with ZGC; the message has the reason
+     * @throws IOException if the heap cannot be copied, as with ZGC of Java 11; the message has the reason
      */
     public static List<ClassCount> histogram() throws IOException {
         return ClassCount.all(answerOf("heap=dump,top=0,do=histo=", "histo.jsonl"));
@@ -75,7 +75,7 @@ public final class HeapDumper {
      * values, to the command in the jar, which runs in a process of its own and takes some 60 bytes for each of them.
      *
      * @return the answer, of several lines
-     * @throws IOException if the heap cannot be forked, as with ZGC, or the command cannot answer; the message has the reason
+     * @throws IOException if the heap cannot be copied, as with ZGC of Java 11, or the command cannot answer; the message has the reason
      */
     public static String leaks() throws IOException {
         String command = DumpOptions.plainName(AnalysisCommand.file());
