@@ -44,6 +44,8 @@ const GROUP_FILES: [(&str, [&str; 4]); 2] = [
 const NO_LIMIT: u64 = 1 << 62;
 /// The file that shows whether a group is killed as a whole (version 2; Kubernetes sets it).
 const DIES_AS_ONE: &str = "memory.oom.group";
+/// The limit from which on the kernel lets all threads of the group wait for memory (version 2).
+const SLOWS: &str = "memory.high";
 
 /// The usage files of the machine and the control group. Opened before the pause, so that the pause
 /// only reads them.
@@ -121,6 +123,17 @@ pub fn most_bytes() -> Option<u64> {
     }
 }
 
+/// Bytes of this process's page tables: a fork needs as many at once, and the kernel kills for
+/// them. 0 if the system does not report them.
+pub fn page_table_bytes() -> u64 {
+    let mut buffer = [0; 8192];
+    let kibibytes = File::open("/proc/self/status").ok().and_then(|file| {
+        let status = read(&file, &mut buffer)?;
+        number_after(status, "VmPTE:")
+    });
+    kibibytes.unwrap_or(0).saturating_mul(1024)
+}
+
 /// Whether the kernel kills this process's whole control group when one of its processes must be
 /// killed for lack of memory.
 pub fn group_dies_as_one() -> bool {
@@ -191,7 +204,12 @@ impl Group {
         let limit = File::open(folder.join(limit)).ok()?;
         // "max" is not a number: the group has no limit.
         let limit_bytes = read(&limit, &mut buffer)?.trim().parse().ok();
-        let limit_bytes = limit_bytes.filter(|&limit| limit < NO_LIMIT)?;
+        let limit_bytes = limit_bytes.filter(|&limit| limit < NO_LIMIT);
+        let slow_bytes = File::open(folder.join(SLOWS)).ok().and_then(|file| {
+            let limit = read(&file, &mut buffer)?;
+            limit.trim().parse().ok()
+        });
+        let limit_bytes = limit_bytes.into_iter().chain(slow_bytes).min()?;
         let (usage, stat) = (
             File::open(folder.join(usage)).ok()?,
             File::open(folder.join(stat)).ok()?,
@@ -296,7 +314,14 @@ mod tests {
         assert_eq!(group.bytes_left(), Some(450));
         write("memory.current", "2000\n");
         assert_eq!(group.bytes_left(), Some(0));
+        write("memory.current", "700\n");
+        write("memory.high", "800\n");
+        let slowed = Group::open_in(folder.path(), files).expect("a group");
+        assert_eq!(slowed.bytes_left(), Some(250));
         write("memory.max", "max\n");
+        let slowed = Group::open_in(folder.path(), files).expect("a group");
+        assert_eq!(slowed.bytes_left(), Some(250));
+        write("memory.high", "max\n");
         assert!(Group::open_in(folder.path(), files).is_none());
     }
 

@@ -33,7 +33,7 @@ use crate::message::say;
 use crate::order::Place;
 use format::redaction::Redaction;
 use format::CountedClass;
-use headroom::MemoryLeft;
+use headroom::{page_table_bytes, MemoryLeft};
 use hotspot::escape_barrier::{Barrier, FIRST_WITH_BARRIER};
 use hotspot::{
     JavaFrames, MemoryAreas, SharedHeap, StandingStacks, ThreadHandles, Variables, VmStructs,
@@ -266,7 +266,7 @@ impl<'f> Attempt<'f> {
     fn begin(&self, objects: &mut ObjectTable) -> Result<(Object<'f>, ObjectIndex), DumpError> {
         let current = self.env.current_thread(self.jni);
         let current = current.when("the current thread")?;
-        if let Some(left_bytes) = MemoryLeft::open().too_little() {
+        if let Some(left_bytes) = MemoryLeft::open().too_little_for(page_table_bytes()) {
             return Err(DumpError::LittleMemory { left_bytes });
         }
         let own_thread = tagged(self.env, objects, &current, "the tag of a thread")?;
