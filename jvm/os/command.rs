@@ -4,6 +4,7 @@
 //! handlers that libraries have registered for forks. The command has a process group of its own,
 //! so that all its processes can be ended.
 
+use super::threads;
 use parking_lot::Mutex;
 use std::ffi::{c_char, c_int, CStr, CString};
 use std::fmt;
@@ -169,6 +170,7 @@ impl Command {
         let Ok(process) = libc::id_t::try_from(self.process.pid) else {
             return;
         };
+        threads::leave_real_time(self.process.pid);
         // SAFETY: plain system calls. The process has one thread so far.
         unsafe {
             let nice = libc::getpriority(libc::PRIO_PROCESS, process);

@@ -47,6 +47,25 @@ pub fn is_stopped(process: libc::pid_t) -> bool {
     is_in_state(&format!("/proc/{process}/stat"), &['T', 't'])
 }
 
+/// Gives a thread, 0 for the calling one, the ordinary policy of scheduling if it runs in real time:
+/// it would come before everything else, whatever its niceness.
+pub fn leave_real_time(thread: libc::pid_t) {
+    // SAFETY: as zeros, the parameters of the ordinary policy.
+    let ordinary: libc::sched_param = unsafe { std::mem::zeroed() };
+    // SAFETY: system calls with plain numbers, and a variable that outlives them. musl's functions
+    // for them do nothing.
+    unsafe {
+        let policy = libc::syscall(libc::SYS_sched_getscheduler, thread);
+        if [libc::SCHED_FIFO, libc::SCHED_RR]
+            .map(i64::from)
+            .contains(&policy)
+        {
+            let to = libc::SCHED_OTHER;
+            libc::syscall(libc::SYS_sched_setscheduler, thread, to, &ordinary);
+        }
+    }
+}
+
 /// Whether this file says that its process or thread is in one of these states.
 fn is_in_state(stat: &str, states: &[char]) -> bool {
     let stat = fs::read_to_string(stat).unwrap_or_default();
@@ -91,5 +110,22 @@ mod tests {
         let (id, threads) = builder.spawn(body).unwrap().join().unwrap();
         let own = threads.iter().find(|thread| thread.id == id).unwrap();
         assert_eq!(own.name, &b"with a very long name"[..NAME_BYTES]);
+    }
+
+    #[test]
+    fn a_thread_leaves_real_time() {
+        // SAFETY: a system call with plain numbers.
+        let policy = || unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) };
+        let body = move || {
+            let first = libc::sched_param { sched_priority: 1 };
+            // SAFETY: a system call with plain numbers, and a variable that outlives it.
+            let answer =
+                unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_RR, &first) };
+            // Where that is allowed.
+            assert_eq!(policy() == i64::from(libc::SCHED_RR), answer == 0);
+            leave_real_time(0);
+            assert_eq!(policy(), i64::from(libc::SCHED_OTHER));
+        };
+        std::thread::spawn(body).join().unwrap();
     }
 }

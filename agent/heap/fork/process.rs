@@ -130,10 +130,17 @@ fn undisturbed_fork(by: ForkBy) -> io::Result<libc::pid_t> {
     }
 }
 
-/// In the child: makes the kernel kill it when its parent ends. The parent may have ended already.
+/// In the child: makes the kernel kill it when its parent ends, and write no core of it. The parent
+/// may have ended already.
 fn die_with(parent: libc::pid_t) {
-    // SAFETY: system calls with plain numbers.
+    // With 0, a program that receives cores from the kernel (core(5)) would still get one.
+    let no_core = libc::rlimit {
+        rlim_cur: 1,
+        rlim_max: 1,
+    };
+    // SAFETY: system calls with plain numbers, and a variable that outlives them.
     unsafe {
+        libc::setrlimit(libc::RLIMIT_CORE, &no_core);
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if libc::getppid() != parent {
             exit(PANICKED);
@@ -225,15 +232,13 @@ impl Child {
         // SAFETY: system calls with plain numbers; without a pidfd, the process id is the child's
         // until it is waited for.
         unsafe {
-            match &self.handle {
-                Some(handle) => {
-                    let nothing: *const libc::siginfo_t = std::ptr::null();
-                    let fd = handle.as_raw_fd();
-                    libc::syscall(libc::SYS_pidfd_send_signal, fd, libc::SIGKILL, nothing, 0);
-                }
-                None => {
-                    libc::kill(self.pid, libc::SIGKILL);
-                }
+            let sent = self.handle.as_ref().map(|handle| {
+                let nothing: *const libc::siginfo_t = std::ptr::null();
+                let fd = handle.as_raw_fd();
+                libc::syscall(libc::SYS_pidfd_send_signal, fd, libc::SIGKILL, nothing, 0)
+            });
+            if sent != Some(0) {
+                libc::kill(self.pid, libc::SIGKILL);
             }
         }
     }
@@ -322,12 +327,7 @@ pub(super) fn settle(keep: &[RawFd]) {
         let mut none: libc::sigset_t = zeroed();
         libc::sigemptyset(&mut none);
         libc::pthread_sigmask(libc::SIG_SETMASK, &none, null_mut());
-        // With 0, a program that receives cores from the kernel (core(5)) would still get one.
-        let no_core = libc::rlimit {
-            rlim_cur: 1,
-            rlim_max: 1,
-        };
-        libc::setrlimit(libc::RLIMIT_CORE, &no_core);
+        threads::leave_real_time(0);
         let nice = libc::getpriority(libc::PRIO_PROCESS, 0) + MORE_NICE;
         libc::setpriority(libc::PRIO_PROCESS, 0, nice);
     }
