@@ -45,7 +45,7 @@ impl Image {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let length = usize::try_from(bytes).map_err(io::Error::other)?;
-        let file = memory_file(c"hprof image", 0)?;
+        let file = memory_file(c"hprof image")?;
         // SAFETY: system calls with plain numbers; the mapping is new memory.
         let start = unsafe {
             let fd = file.as_raw_fd();

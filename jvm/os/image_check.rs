@@ -3,7 +3,7 @@
 //! Native code may write during a stop. So the parent reports after the fork what was written since
 //! the image was complete, and the child leaves that out.
 
-use super::memory_file::{memory_file, MFD_NOEXEC_SEAL};
+use super::memory_file::memory_file;
 use super::tracked_image::TrackedImage;
 use std::fs::File;
 use std::io;
@@ -26,7 +26,7 @@ pub struct ImageCheck {
 impl ImageCheck {
     /// A check without a report.
     pub fn new() -> io::Result<Self> {
-        let report = File::from(memory_file(c"hprof check", MFD_NOEXEC_SEAL)?);
+        let report = File::from(memory_file(c"hprof check")?);
         Ok(Self { report })
     }
 

@@ -4,16 +4,23 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-/// A file that nobody executes (memfd_create(2), Linux 6.3).
-pub(super) const MFD_NOEXEC_SEAL: libc::c_uint = 8;
+/// A file that nobody executes (memfd_create(2), Linux 6.3). With `vm.memfd_noexec=2` there are no
+/// others.
+const MFD_NOEXEC_SEAL: libc::c_uint = 8;
 
-/// A new, empty one, which a program that this process executes does not get. `flags` are more of
-/// memfd_create(2). The name shows in lists of mappings.
-pub(super) fn memory_file(name: &CStr, flags: libc::c_uint) -> io::Result<OwnedFd> {
+/// A new, empty one, which a program that this process executes does not get. The name shows in
+/// lists of mappings.
+pub(super) fn memory_file(name: &CStr) -> io::Result<OwnedFd> {
+    made(name, libc::MFD_CLOEXEC | MFD_NOEXEC_SEAL).or_else(|error| match error.kind() {
+        io::ErrorKind::InvalidInput => made(name, libc::MFD_CLOEXEC),
+        _ => Err(error),
+    })
+}
+
+fn made(name: &CStr, flags: libc::c_uint) -> io::Result<OwnedFd> {
     // SAFETY: a system call with a C string and a number; the descriptor is new. The C library has
     // a function for it only since glibc 2.27.
     unsafe {
-        let flags = libc::MFD_CLOEXEC | flags;
         let fd = libc::syscall(libc::SYS_memfd_create, name.as_ptr(), flags);
         let fd = i32::try_from(fd).ok().filter(|&fd| fd >= 0);
         Ok(OwnedFd::from_raw_fd(

@@ -23,7 +23,7 @@ impl TestMemory {
 
     /// The same memory, mapped twice, whose file ends before the memory does.
     pub(super) fn shared_up_to(file_bytes: u64, bytes: u64) -> [Self; 2] {
-        let file = memory_file(c"test", 0).expect("a file");
+        let file = memory_file(c"test").expect("a file");
         let end = libc::off_t::try_from(file_bytes).expect("a size");
         // SAFETY: a system call with plain numbers.
         assert_eq!(unsafe { libc::ftruncate(file.as_raw_fd(), end) }, 0);

@@ -3,7 +3,7 @@
 
 use super::careful_reads;
 use super::image::{longest_file, map};
-use super::memory_file::{memory_file, MFD_NOEXEC_SEAL};
+use super::memory_file::memory_file;
 use super::written_pages::{joined, without, Sharing, WrittenPages};
 use std::io;
 use std::ops::Range;
@@ -49,7 +49,7 @@ impl TrackedImage {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let end = libc::off_t::try_from(bytes).map_err(io::Error::other)?;
-        let file = memory_file(c"hprof image", MFD_NOEXEC_SEAL)?;
+        let file = memory_file(c"hprof image")?;
         // SAFETY: a system call with plain numbers.
         if unsafe { libc::ftruncate(file.as_raw_fd(), end) } != 0 {
             return Err(io::Error::last_os_error());
