@@ -31,9 +31,13 @@ impl Reference {
         if address == coding.base {
             return Ok(None);
         }
-        // What lies before the length of an array. Parts of the heap may not be mapped.
+        // What lies before the length of an array. Parts of the heap may not be mapped, and stacks
+        // may touch a heap that compressed references do not reach.
         let header_bytes = snapshot.layout.arrays.length;
-        let is_there = || snapshot.mappings.are_mapped(address, header_bytes);
+        let is_there = || match self {
+            Reference::Narrow(_) => snapshot.mappings.are_mapped(address, header_bytes),
+            _ => snapshot.mappings.are_readable(address, header_bytes),
+        };
         if !snapshot.marks.covers(address) || !is_there() {
             return Err(Failure::OopMaps);
         }

@@ -162,8 +162,7 @@ impl Mappings {
         })
     }
 
-    /// Whether all of these bytes are in readable mappings. For the heap, whose mappings have no
-    /// pages that cannot be read.
+    /// Whether all of these bytes are in readable mappings. For memory without guard pages.
     pub fn are_mapped(&self, start: u64, bytes: u64) -> bool {
         Self::are_all(start, bytes, |from| {
             let mapping = self.at(from).filter(|mapping| mapping.is_readable())?;

@@ -289,7 +289,8 @@ impl<M: Memory> ClassDumps<'_, M> {
             let class = snapshot.classes.get(word);
             class.is_some_and(|class| class.shape == Shape::ObjectArray)
         };
-        (snapshot.marks.covers(array) && is_array(array)).then_some(array)
+        let is_there = snapshot.marks.covers(array) && self.mappings.are_readable(array, 16);
+        (is_there && is_array(array)).then_some(array)
     }
 
     /// The superclass's size if the class is not linked: such a class has no fields in the file.

@@ -162,7 +162,7 @@ impl MirrorReferences {
         // heap.
         let is_object = |address: u64| {
             marks.covers(address)
-                && mappings.are_mapped(address, 16)
+                && mappings.are_readable(address, 16)
                 && classes.get(layout.class_word(memory, address)).is_some()
         };
         let holds_references = |place: u64| {
