@@ -147,7 +147,7 @@ abstract class HoldingTest {
     }
 
     /** No trace of the copy is left, the application runs on and finds nothing wrong, and the next dump is as good as ever. */
-    private void isWell(Jvm jvm, Set<String> files) {
+    void isWell(Jvm jvm, Set<String> files) {
         assertEquals(List.of(), Children.of(jvm.pid()), "children and zombies");
         jvm.say("after").out.await("ECHO after", Jvm.LIMIT);
         assertEquals(0, jvm.end(), jvm.err::text);

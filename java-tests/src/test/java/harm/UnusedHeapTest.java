@@ -19,6 +19,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The copy does not get the parts of the heap that hold no object: the pause is shorter for it, and the process as before. */
 class UnusedHeapTest extends HoldingTest {
     private static final int HEAP_MB = 512;
+    /** What the program may use before the copy is made, however long that takes. */
+    private static final int YOUNG_MB = 32;
     /** What the copy may have of the heap, and of all else that a small JVM has. */
     private static final long COPY_KB = 200 * 1024;
 
@@ -35,7 +37,7 @@ class UnusedHeapTest extends HoldingTest {
     void isNotCopied(Jdk jdk, Collector collector) throws IOException {
         // Each page of the heap is there from the beginning; the program uses some of the first.
         try (Jvm jvm = run(holding(jdk, Place.ENCODING, "").with(collector)
-                .switches("-Xms" + HEAP_MB + "m", "-Xmx" + HEAP_MB + "m", "-XX:+AlwaysPreTouch"))) {
+                .switches("-Xms" + HEAP_MB + "m", "-Xmx" + HEAP_MB + "m", "-Xmn" + YOUNG_MB + "m", "-XX:+AlwaysPreTouch"))) {
             ProcessMemory parent = new ProcessMemory(jvm.pid());
             long empty = parent.emptyInForks();
             ProcessMemory copy = new ProcessMemory(heldCopy(jvm));

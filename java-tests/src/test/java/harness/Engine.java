@@ -13,4 +13,9 @@ public final class Engine {
     public static boolean isSnapshot(String line) {
         return SNAPSHOT.matcher(line).find();
     }
+
+    /** Whether HotSpot made the dump because its collector was moving objects whenever the heap was copied, as it may. */
+    public static boolean wasMoving(String line) {
+        return line.contains("as the collector was moving objects at each fork");
+    }
 }

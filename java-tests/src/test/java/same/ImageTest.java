@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.Attach;
 import harness.Collector;
+import harness.Engine;
 import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
@@ -75,6 +76,6 @@ class ImageTest {
      * has no image, or one of all that is copied in the pause. Where it moves them for long, HotSpot makes the dump.
      */
     private static boolean isMoving(String line) {
-        return line.contains("engine snapshot") || line.contains("as the collector was moving objects at each fork");
+        return line.contains("engine snapshot") || Engine.wasMoving(line);
     }
 }
