@@ -14,6 +14,7 @@ final class Survivors {
     private static final Set<String> OF_THREAD = new HashSet<>(Arrays.asList(
             THREAD, "java.lang.Thread$FieldHolder", "java.security.AccessControlContext", "java.lang.String", "byte[]"));
     private static final int MOST_THREADS = 3;
+    private static final String STRING = "java.lang.String";
 
     /** The main class's name, and the words that the subject has read since and not forgotten: the line, and a part of it. */
     private static final int TEXTS = 3;
@@ -30,16 +31,31 @@ final class Survivors {
         all.forEach((type, count) -> {
             long missing = count - our.getOrDefault(type, 0L);
             long seen = reached.getOrDefault(type, 0L) - our.getOrDefault(type, 0L);
-            boolean isText = type.equals("java.lang.String") || type.equals("byte[]");
+            boolean isText = type.equals(STRING) || type.equals("byte[]");
             long most = OF_THREAD.contains(type) ? Math.min(threads, MOST_THREADS) + (isText ? TEXTS : 0) : 0;
             if (seen > 0) {
                 findings.differ("survivors that HotSpot's roots lead to and ours has not", seen + " " + type);
             } else if (missing > 0 && missing <= most) {
                 findings.allow(Rule.UNSEEN_LIFE, type, missing);
             } else if (missing > 0 && !Fillers.TYPES.contains(type)) {
-                findings.differ("survivors that ours has not", missing + " " + type);
+                findings.differ("survivors that ours has not", missing + " " + type + (type.equals(STRING) ? more(ours, survivors) : ""));
             }
         });
+    }
+
+    /** The texts of which the survivors have more strings. */
+    private static String more(HprofFile ours, HprofFile survivors) {
+        Map<String, Long> texts = texts(survivors);
+        texts(ours).forEach((text, count) -> texts.merge(text, -count, Long::sum));
+        texts.values().removeIf(count -> count <= 0);
+        return ": " + texts;
+    }
+
+    private static Map<String, Long> texts(HprofFile file) {
+        Map<String, Long> texts = new TreeMap<>();
+        file.objects.keySet().stream().filter(id -> file.typeOf(id).equals(STRING))
+                .forEach(id -> texts.merge(file.latin(id), 1L, Long::sum));
+        return texts;
     }
 
     private static Map<String, Long> counts(HprofFile file, LongPredicate wanted) {
