@@ -2,9 +2,9 @@
 
 use std::sync::OnceLock;
 
-/// Whether a seccomp filter limits this process's system calls. A filter may kill the process for
-/// an unknown call, so then we make no new kinds of calls, nor if the system does not tell. Determined once, before a pause, because
-/// it reads a file.
+/// Whether a seccomp filter limits this process's system calls, or may do so, as the system does
+/// not report it. A filter may kill the process for an unknown call, so then we make no new kinds
+/// of calls. Determined once, before a pause, because it reads a file.
 pub fn is_filtered() -> bool {
     static FILTERED: OnceLock<bool> = OnceLock::new();
     *FILTERED.get_or_init(|| {

@@ -47,8 +47,8 @@ pub fn is_stopped(process: libc::pid_t) -> bool {
     is_in_state(&format!("/proc/{process}/stat"), &['T', 't'])
 }
 
-/// Gives a thread, 0 for the calling one, the ordinary policy of scheduling if it runs in real time:
-/// it would come before everything else, whatever its niceness.
+/// Gives a thread, 0 for the calling one, the ordinary policy of scheduling if it runs in real
+/// time: it would come before everything else, whatever its niceness.
 pub fn leave_real_time(thread: libc::pid_t) {
     // SAFETY: as zeros, the parameters of the ordinary policy.
     let ordinary: libc::sched_param = unsafe { std::mem::zeroed() };
