@@ -58,8 +58,8 @@ class SamplesTest {
         try (Jvm jvm = setup.on(folder).agent("heap=dump,doe=n,on=every=1s,top=10,do=histo=%p.jsonl,metrics=m.prom")
                 .run(Leaks.class, "listeners").ready()) {
             Path lines = folder.resolve(jvm.pid() + ".jsonl");
-            List<JsonObject> samples = samples(lines, 2);
-            JsonObject sample = samples.get(1);
+            // The metrics may be those of the one before.
+            JsonObject sample = sampleAfter(2, lines);
             assertEquals(jvm.pid(), sample.get("pid").getAsLong());
             assertTrue(sample.get("cause").getAsString().startsWith("every=1s: "), sample::toString);
             assertTrue(sample.get("used_bytes").getAsLong() > 3_000_000, sample::toString);
@@ -129,11 +129,11 @@ class SamplesTest {
     @ParameterizedTest
     @MethodSource("some")
     void theCommandSaysWhatKeepsTheMemory(Jdk jdk) throws IOException {
-        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,on=every=1s,count=1,do=leaks=a.jsonl")
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,on=every=1s,count=0,do=leaks=a.jsonl")
                 .run(Leaks.class, "listeners").ready()) {
             String line = jvm.err.await(1, "an answer", it -> it.contains("appended the leak report to "), Jvm.LIMIT);
             assertTrue(line.contains("to a.jsonl because of every=1s: "), line);
-            JsonObject answer = samples(folder.resolve("a.jsonl"), 1).get(0);
+            JsonObject answer = sampleAfter(1, folder.resolve("a.jsonl"));
             assertEquals(jvm.pid(), answer.get("pid").getAsLong());
             assertTrue(answer.get("cause").getAsString().startsWith("every=1s: "), answer::toString);
             String sentence = answer.getAsJsonObject("leaks").get("sentence").getAsString();
@@ -147,9 +147,11 @@ class SamplesTest {
     @ParameterizedTest
     @MethodSource("some")
     void eachCauseHasAReportOfSites(Jdk jdk) {
-        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=sites,sampling=0,doe=n,on=every=1s,count=2,do=sites=a.txt")
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=sites,sampling=0,doe=n,on=every=1s,count=0,do=sites=a.txt")
                 .run(Leaks.class, "listeners").ready()) {
-            for (String file : List.of("a.txt", "a.1.txt")) {
+            // The first of these may have begun before all sessions were there.
+            long next = new Folder(folder).names().stream().filter(name -> name.matches("a(\\.\\d+)?\\.txt")).count();
+            for (String file : List.of("a." + (next + 1) + ".txt", "a." + (next + 2) + ".txt")) {
                 String start = "hprof-rs: wrote " + file + " because of every=1s: ";
                 jvm.err.await(1, file, line -> line.startsWith(start), Jvm.LIMIT);
                 SiteList sites = new SiteList(folder.resolve(file), "sites");
@@ -166,7 +168,7 @@ class SamplesTest {
         try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump,on=every=1s,do=histo,file=a.hprof,metrics=m.prom")
                 .run(Leaks.class, "listeners").ready()) {
             // The second one is taken once the metrics of the first one are there.
-            samples(folder.resolve("java.histo.jsonl"), 2);
+            sampleAfter(2, folder.resolve("java.histo.jsonl"));
             Path metrics = folder.resolve("m.prom");
             String sessions = "\nhprof_class_instances{class=\"leaks.Leaks$Session\"} " + Leaks.SESSIONS + "\n";
             assertTrue(Files.readString(metrics).contains(sessions), sessions);
@@ -177,10 +179,12 @@ class SamplesTest {
         }
     }
 
-    /** The samples, once there are this many. */
-    private static List<JsonObject> samples(Path file, int count) {
-        new Folder(file.getParent()).await(() -> lines(file).size() >= count, "samples in " + file, Jvm.LIMIT);
-        return lines(file).stream().map(line -> JsonParser.parseString(line).getAsJsonObject()).collect(Collectors.toList());
+    /** The last sample, once there are this many that began after the call; one more may have begun before it. */
+    private static JsonObject sampleAfter(int count, Path file) {
+        int least = lines(file).size() + 1 + count;
+        new Folder(file.getParent()).await(() -> lines(file).size() >= least, least + " samples in " + file, Jvm.LIMIT);
+        List<String> all = lines(file);
+        return JsonParser.parseString(all.get(all.size() - 1)).getAsJsonObject();
     }
 
     /** The whole lines of a file. */
