@@ -133,13 +133,15 @@ public final class Jvm implements AutoCloseable {
         return process.exitValue();
     }
 
-    /** Its exit code. If it reports that it has lost a signal, it has that signal again. */
+    /** Its exit code. Each time that it reports that it has lost a signal, it has that signal again. */
     public int exitOrSignal(String name, String lost) {
+        long answered = 0;
         try {
             for (long waited = 0; waited < LIMIT.toMillis() && !process.waitFor(100, TimeUnit.MILLISECONDS); waited += 100) {
-                if (err.text().contains(lost)) {
+                long reported = err.count(lost);
+                if (reported > answered) {
+                    answered = reported;
                     signal(name);
-                    break;
                 }
             }
         } catch (InterruptedException e) {

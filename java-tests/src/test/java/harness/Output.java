@@ -70,6 +70,11 @@ public final class Output {
         return numbers;
     }
 
+    /** How many lines so far have these words in them. */
+    public long count(String words) {
+        return lines().stream().filter(line -> line.contains(words)).count();
+    }
+
     /** All lines so far, as one text. */
     public String text() {
         return String.join("\n", lines());
