@@ -1,10 +1,12 @@
 package harm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import harness.Command;
+import harness.Deadline;
 import harness.Engine;
 import harness.Folder;
 import harness.HprofCheck;
@@ -15,8 +17,10 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -67,17 +71,17 @@ class ScarceTest extends HoldingTest {
         try (Jvm jvm = run(Jvm.on(jdk, folder).switches("-Xmx256m", "-XX:+UseSerialGC", "-XX:-UseDynamicNumberOfCompilerThreads")
                 .through("sh", "-c", "echo $$ > " + group.resolve("cgroup.procs") + " && exec \"$@\"", "sh")
                 .agent("heap=dump,file=" + folder.resolve("out.%n.hprof")))) {
-            int running = Integer.parseInt(Files.readString(group.resolve("pids.current")).trim());
-            limit(group, "" + running);
+            int running = settled(group);
+            limit(group, running, 0);
             jvm.signal("QUIT");
             assertEquals("no dump: cannot start a thread that writes: Resource temporarily unavailable (os error 11); "
                     + "check the limit on threads", outcome(jvm, 1));
-            limit(group, "" + (running + 1));
+            limit(group, running, 1);
             none(jvm, 2, "there can be no fork: Resource temporarily unavailable (os error 11); ");
-            limit(group, "" + (running + 2));
+            limit(group, running, 2);
             none(jvm, 3, "the forked copy could not start a thread: Resource temporarily unavailable (os error 11); ");
             jvm.say("after").out.await("ECHO after", Jvm.LIMIT);
-            limit(group, "max");
+            Files.writeString(group.resolve("pids.max"), "max");
             assertEquals(0, jvm.end(), jvm.err::text);
             assertTrue(Engine.isSnapshot(outcome(jvm, 4)), jvm.err::text);
             assertTrue(jvm.out.text().contains("HOLDS"), jvm.out::text);
@@ -128,7 +132,32 @@ class ScarceTest extends HoldingTest {
         return null;
     }
 
-    private static void limit(Path group, String processes) throws IOException {
-        Files.writeString(group.resolve("pids.max"), processes);
+    /** How many processes and threads run there, when none of them is ending. */
+    private static int settled(Path group) throws IOException {
+        Deadline deadline = Deadline.in(Jvm.LIMIT);
+        int before = current(group);
+        while (true) {
+            LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
+            int now = current(group);
+            if (now == before) {
+                return now;
+            }
+            assertFalse(deadline.over(), () -> "threads come and go: " + now);
+            before = now;
+        }
+    }
+
+    /** Leaves room for so many more than run there, once the threads of the last dump have left: they end after its word. */
+    private static void limit(Path group, int running, int more) throws IOException {
+        Deadline deadline = Deadline.in(Jvm.LIMIT);
+        for (int now = current(group); now != running; now = current(group)) {
+            assertFalse(deadline.over(), now + " run, not " + running);
+            LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
+        }
+        Files.writeString(group.resolve("pids.max"), "" + (running + more));
+    }
+
+    private static int current(Path group) throws IOException {
+        return Integer.parseInt(Files.readString(group.resolve("pids.current")).trim());
     }
 }
