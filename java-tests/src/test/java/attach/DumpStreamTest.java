@@ -89,10 +89,11 @@ class DumpStreamTest extends CommandTest {
     void aSlowReaderGetsItsDump() throws IOException {
         Path late = Files.createDirectory(folder.resolve("late"));
         Path slow = Files.createDirectory(folder.resolve("slow"));
-        String little = "while head -c 30000 > bit && [ -s bit ]; do cat bit >> whole; sleep 0.1; done";
+        // Some 18 pieces: few programs to start for each sign of life, and longer than the limit in all.
+        String little = "while head -c 100000 > bit && [ -s bit ]; do cat bit >> whole; sleep 0.4; done";
         try (Jvm one = Jvm.on(Jdks.of(17), late).run(Leaks.class, "listeners").ready();
                 Jvm other = Jvm.on(Jdks.of(25), slow).run(Patient.class).ready()) {
-            CompletableFuture<String> second = CompletableFuture.supplyAsync(() -> piped(slow, other, "--options timeout=2", little, 0));
+            CompletableFuture<String> second = CompletableFuture.supplyAsync(() -> piped(slow, other, "--options timeout=4", little, 0));
             piped(late, one, "", "{ sleep 11; cat > whole; }", 0);
             second.join();
             new HprofCheck(late.resolve("whole")).good();
