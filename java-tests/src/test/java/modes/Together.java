@@ -22,7 +22,7 @@ import subject.Say;
 public class Together {
     static final int THREADS = 100;
     private static final int TURNS = 25;
-    private static final long COLLECTING_NANOS = 30_000_000_000L;
+    static final long COLLECTING_SECONDS = 80;
     private static final Object[] LOCKS = {new Object(), new Together(), new int[0]};
     private static final long[] COUNTS = new long[LOCKS.length];
     private static final AtomicLong ENTERED = new AtomicLong();
@@ -86,7 +86,7 @@ public class Together {
 
     /** Loaders that are still there after many collections: a compiler at work or a dump under way holds classes, too. */
     private static int left() throws InterruptedException {
-        long limit = System.nanoTime() + COLLECTING_NANOS;
+        long limit = System.nanoTime() + COLLECTING_SECONDS * 1_000_000_000;
         while (true) {
             System.gc();
             LOADERS.removeIf(loader -> loader.get() == null);

@@ -59,7 +59,9 @@ class TogetherTest {
                 jvm.signal("QUIT");
                 jvm.dumped(i);
             }
-            jvm.say("end").out.await("WRONG", Jvm.LIMIT.plusSeconds(Long.parseLong(SECONDS)));
+            jvm.say("end").out.await("ENTERED", Jvm.LIMIT.plusSeconds(Long.parseLong(SECONDS)));
+            jvm.out.await("LOADERS", Jvm.LIMIT.plusSeconds(Together.COLLECTING_SECONDS));
+            jvm.out.await("WRONG", Jvm.LIMIT);
             assertEquals(0, jvm.exit(), jvm.err::text);
             assertFalse(jvm.err.text().contains("not read rightly"), jvm.err::text);
             mustBeRight(Testimony.of(jvm), jvm, jdk);
