@@ -105,13 +105,17 @@ impl Resident {
         blocks: &[NativeBlock],
         resident_bytes: impl Fn(&Range<u64>) -> Option<u64>,
     ) -> Self {
-        let parts = parts(areas, blocks);
+        let arenas = joined_arenas(mappings);
+        let parts = parts(areas, blocks, &arenas);
         let heap = areas.iter().find(|area| area.kind == AreaKind::Heap);
         let forms = Forms {
             mappings,
             heap_bytes: heap.map_or(0, |heap| heap.range.end.saturating_sub(heap.range.start)),
         };
-        let mut resident = Self::default();
+        let mut resident = Self {
+            malloc_arenas: arenas.len() as u64,
+            ..Self::default()
+        };
         for (place, mapping) in mappings.iter().enumerate() {
             let default = forms.used_for(place);
             let is_arena = default == Use::Malloc && mapping.range.start % ARENA_BYTES == 0;
@@ -166,9 +170,28 @@ fn counts(part: Use, default: Use) -> bool {
     }
 }
 
+/// The arenas that the kernel lists as one mapping with what lies before them. What an arena has
+/// not used yet is reserved, up to its end.
+fn joined_arenas(mappings: &[Mapping]) -> Vec<Range<u64>> {
+    let pairs = mappings.iter().zip(mappings.iter().skip(1));
+    let arenas = pairs.filter_map(|(used, reserve)| {
+        let start = used.range.end.checked_sub(1)? / ARENA_BYTES * ARENA_BYTES;
+        let is_reserve = reserve.is_reserve() && reserve.range.start == used.range.end;
+        let is_arena = is_reserve && reserve.range.end == start + ARENA_BYTES;
+        let is_joined = used.is_anonymous() && used.is_data() && used.range.start < start;
+        (is_arena && is_joined).then_some(start..used.range.end)
+    });
+    arenas.collect()
+}
+
 /// The ranges with a known use, in address order, without overlaps: the first one counts. Metadata
-/// of classes count last, because their ranges are not exact.
-fn parts(areas: &[MemoryArea], blocks: &[NativeBlock]) -> Vec<(Range<u64>, Use)> {
+/// of classes count last, because their ranges are not exact, and so do arenas, because direct
+/// buffers may lie in them.
+fn parts(
+    areas: &[MemoryArea],
+    blocks: &[NativeBlock],
+    arenas: &[Range<u64>],
+) -> Vec<(Range<u64>, Use)> {
     let areas = areas
         .iter()
         .map(|area| (area.range.clone(), Use::of_area(area.kind)));
@@ -181,8 +204,9 @@ fn parts(areas: &[MemoryArea], blocks: &[NativeBlock]) -> Vec<(Range<u64>, Use)>
     let all = all.filter(|(range, _)| range.start < range.end);
     let (metadata, mut parts): (Vec<_>, Vec<_>) =
         all.partition(|(_, used_for)| *used_for == Use::Metaspace);
+    let arenas = arenas.iter().map(|range| (range.clone(), Use::Malloc));
     without_overlaps(&mut parts);
-    for (range, used_for) in metadata {
+    for (range, used_for) in metadata.into_iter().chain(arenas) {
         let mut at = range.start;
         let behind = parts.partition_point(|(part, _)| part.end <= at);
         let inside = parts.get(behind..).unwrap_or_default().iter();
@@ -440,6 +464,7 @@ mod tests {
             304 * mib,
         );
         let mappings = Mapping::all(&text);
+        assert_eq!(joined_arenas(&mappings), []);
         let expected = [
             (Use::ThreadStacks, 2),
             (Use::Collector, 3),
@@ -450,5 +475,32 @@ mod tests {
         // The card table of a heap of 2 GiB.
         let heap = [area(AreaKind::Heap, 1024, 1024 + 2048)];
         assert_eq!(used(&mappings, &heap, &[]).last(), Some(&(Use::Malloc, 1)));
+    }
+
+    #[test]
+    fn an_arena_is_found_that_is_one_mapping_with_what_lies_before() {
+        let mib = 1 << 20;
+        let text = format!(
+            "{:x}-{:x} rw-p 0 0:0 0\nRss: 8192 kB\n{:x}-{:x} ---p 0 0:0 0\n",
+            127 * mib,
+            135 * mib,
+            135 * mib,
+            192 * mib,
+        );
+        let mappings = Mapping::all(&text);
+        assert_eq!(joined_arenas(&mappings), [128 * mib..135 * mib]);
+        // With a direct buffer in the arena.
+        let blocks = [block(NativeKind::Direct, 130, 132)];
+        let expected = [
+            (Use::DirectBuffers, 2),
+            (Use::Collector, 1),
+            (Use::Malloc, 5),
+        ];
+        assert_eq!(used(&mappings, &[], &blocks), expected);
+        let shorter = text.replace(
+            &format!("{:x} ---p", 192 * mib),
+            &format!("{:x} ---p", 191 * mib),
+        );
+        assert_eq!(joined_arenas(&Mapping::all(&shorter)), []);
     }
 }
