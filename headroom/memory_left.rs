@@ -44,7 +44,7 @@ const GROUP_FILES: [(&str, [&str; 4]); 2] = [
 const NO_LIMIT: u64 = 1 << 62;
 /// The file that shows whether a group is killed as a whole (version 2; Kubernetes sets it).
 const DIES_AS_ONE: &str = "memory.oom.group";
-/// The limit from which on the kernel lets all threads of the group wait for memory (version 2).
+/// The limit from which on the kernel makes all threads of the group wait (version 2).
 const SLOWS: &str = "memory.high";
 
 /// The usage files of the machine and the control group. Opened before the pause, so that the pause
@@ -60,7 +60,11 @@ pub struct MemoryLeft {
 /// A control group with a limit.
 #[derive(Debug)]
 struct Group {
-    limit_bytes: u64,
+    /// At this limit the kernel kills; `None` if there is none.
+    limit_bytes: Option<u64>,
+    /// At this limit all threads of the group wait; `None` if there is none, or if the group was
+    /// there already.
+    slow_bytes: Option<u64>,
     usage: File,
     stat: File,
     inactive_file: &'static str,
@@ -111,7 +115,7 @@ pub fn most_bytes() -> Option<u64> {
     let mut buffer = [0; 8192];
     let group = open_all(&folders())
         .iter()
-        .map(|group| group.limit_bytes)
+        .filter_map(|group| group.limit_bytes)
         .min();
     let machine = File::open("/proc/meminfo").ok().and_then(|file| {
         let kibibytes = number_after(read(&file, &mut buffer)?, "MemTotal:")?;
@@ -126,11 +130,8 @@ pub fn most_bytes() -> Option<u64> {
 /// Bytes of this process's page tables: a fork needs as many at once, and the kernel kills for
 /// them. 0 if the system does not report them.
 pub fn page_table_bytes() -> u64 {
-    let mut buffer = [0; 8192];
-    let kibibytes = File::open("/proc/self/status").ok().and_then(|file| {
-        let status = read(&file, &mut buffer)?;
-        number_after(status, "VmPTE:")
-    });
+    let status = std::fs::read("/proc/self/status").unwrap_or_default();
+    let kibibytes = number_after(&String::from_utf8_lossy(&status), "VmPTE:");
     kibibytes.unwrap_or(0).saturating_mul(1024)
 }
 
@@ -190,7 +191,8 @@ fn reserve_bytes(groups: &[Group], dies_as_one: bool) -> u64 {
     if !dies_as_one {
         return RESERVE_BYTES;
     }
-    let parts = groups.iter().map(|group| group.limit_bytes / PART_OF_LIMIT);
+    let limits = groups.iter().filter_map(|group| group.limit_bytes);
+    let parts = limits.map(|limit| limit / PART_OF_LIMIT);
     let part = parts.min().unwrap_or(LARGE_RESERVE_BYTES);
     part.clamp(RESERVE_BYTES, LARGE_RESERVE_BYTES)
 }
@@ -207,32 +209,40 @@ impl Group {
         let limit_bytes = limit_bytes.filter(|&limit| limit < NO_LIMIT);
         let slow_bytes = File::open(folder.join(SLOWS)).ok().and_then(|file| {
             let limit = read(&file, &mut buffer)?;
-            limit.trim().parse().ok()
+            limit.trim().parse::<u64>().ok()
         });
-        let limit_bytes = limit_bytes.into_iter().chain(slow_bytes).min()?;
+        limit_bytes.or(slow_bytes)?;
         let (usage, stat) = (
             File::open(folder.join(usage)).ok()?,
             File::open(folder.join(stat)).ok()?,
         );
-        Some(Self {
+        let mut group = Self {
             limit_bytes,
+            slow_bytes: None,
             usage,
             stat,
             inactive_file,
-        })
+        };
+        let used_bytes = group.used_bytes()?;
+        let is_below = |slow: &u64| used_bytes.saturating_add(RESERVE_BYTES) < *slow;
+        group.slow_bytes = slow_bytes.filter(is_below);
+        Some(group)
     }
 
-    /// The limit minus the usage, not counting cached files that can be dropped.
+    /// The lower limit minus the usage; `None` if there is no limit.
     fn bytes_left(&self) -> Option<u64> {
+        let limits = [self.limit_bytes, self.slow_bytes].into_iter().flatten();
+        Some(limits.min()?.saturating_sub(self.used_bytes()?))
+    }
+
+    /// The usage, not counting cached files that can be dropped.
+    fn used_bytes(&self) -> Option<u64> {
         let mut buffer = [0; 8192];
         let usage: u64 = read(&self.usage, &mut buffer)?.trim().parse().ok()?;
         let droppable = read(&self.stat, &mut buffer)
             .and_then(|stat| number_after(stat, self.inactive_file))
             .unwrap_or(0);
-        Some(
-            self.limit_bytes
-                .saturating_sub(usage.saturating_sub(droppable)),
-        )
+        Some(usage.saturating_sub(droppable))
     }
 }
 
@@ -315,12 +325,19 @@ mod tests {
         write("memory.current", "2000\n");
         assert_eq!(group.bytes_left(), Some(0));
         write("memory.current", "700\n");
+        let slow_bytes = RESERVE_BYTES + 1000;
+        write("memory.high", &format!("{slow_bytes}\n"));
+        assert_eq!(group.bytes_left(), Some(450));
+        write("memory.max", "1000000000000\n");
+        let slowed = Group::open_in(folder.path(), files).expect("a group");
+        assert_eq!(slowed.bytes_left(), Some(slow_bytes - 550));
+        // A group that is there already goes on as before.
         write("memory.high", "800\n");
-        let slowed = Group::open_in(folder.path(), files).expect("a group");
-        assert_eq!(slowed.bytes_left(), Some(250));
+        let slow = Group::open_in(folder.path(), files).expect("a group");
+        assert_eq!(slow.bytes_left(), Some(1_000_000_000_000 - 550));
         write("memory.max", "max\n");
-        let slowed = Group::open_in(folder.path(), files).expect("a group");
-        assert_eq!(slowed.bytes_left(), Some(250));
+        let slow = Group::open_in(folder.path(), files).expect("a group");
+        assert_eq!((slow.limit_bytes, slow.bytes_left()), (None, None));
         write("memory.high", "max\n");
         assert!(Group::open_in(folder.path(), files).is_none());
     }
