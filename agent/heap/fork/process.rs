@@ -130,8 +130,8 @@ fn undisturbed_fork(by: ForkBy) -> io::Result<libc::pid_t> {
     }
 }
 
-/// In the child: makes the kernel kill it when its parent ends, and write no core of it. The parent
-/// may have ended already.
+/// In the child: makes the kernel kill it when its parent ends, and write no core of it, and leaves
+/// real time. The parent may have ended already.
 fn die_with(parent: libc::pid_t) {
     // With 0, a program that receives cores from the kernel (core(5)) would still get one.
     let no_core = libc::rlimit {
@@ -141,6 +141,7 @@ fn die_with(parent: libc::pid_t) {
     // SAFETY: system calls with plain numbers, and a variable that outlives them.
     unsafe {
         libc::setrlimit(libc::RLIMIT_CORE, &no_core);
+        threads::leave_real_time(0);
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if libc::getppid() != parent {
             exit(PANICKED);
@@ -229,15 +230,18 @@ impl Child {
         if self.reaped {
             return;
         }
-        // SAFETY: system calls with plain numbers; without a pidfd, the process id is the child's
-        // until it is waited for.
+        // SAFETY: system calls with plain numbers. Without a pidfd, or if a filter forbids its use,
+        // the process id is the child's until it is waited for.
         unsafe {
-            let sent = self.handle.as_ref().map(|handle| {
+            let is_answered = self.handle.as_ref().is_some_and(|handle| {
                 let nothing: *const libc::siginfo_t = std::ptr::null();
                 let fd = handle.as_raw_fd();
-                libc::syscall(libc::SYS_pidfd_send_signal, fd, libc::SIGKILL, nothing, 0)
+                let answer =
+                    libc::syscall(libc::SYS_pidfd_send_signal, fd, libc::SIGKILL, nothing, 0);
+                // It has ended, and its process id may be that of another process.
+                answer == 0 || io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
             });
-            if sent != Some(0) {
+            if !is_answered {
                 libc::kill(self.pid, libc::SIGKILL);
             }
         }
@@ -327,7 +331,6 @@ pub(super) fn settle(keep: &[RawFd]) {
         let mut none: libc::sigset_t = zeroed();
         libc::sigemptyset(&mut none);
         libc::pthread_sigmask(libc::SIG_SETMASK, &none, null_mut());
-        threads::leave_real_time(0);
         let nice = libc::getpriority(libc::PRIO_PROCESS, 0) + MORE_NICE;
         libc::setpriority(libc::PRIO_PROCESS, 0, nice);
     }
