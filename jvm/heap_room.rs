@@ -20,8 +20,8 @@ pub fn is_there(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> bool {
     bytes(env, jni, classes).is_some_and(|heap| heap.free >= LEAST_FREE_BYTES)
 }
 
-/// The same, or whether there is room within three seconds: under ZGC, the heap of an application
-/// that allocates fast is full for moments, again and again.
+/// The same, or whether there is room within three seconds, by the application's collections: under
+/// ZGC, the heap of one that allocates fast is full for moments, again and again.
 pub fn comes(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> bool {
     let Some(runtime) = runtime(env, jni, classes) else {
         return false;

@@ -41,7 +41,8 @@ impl<'f> Jni<'f> {
                 used: bytes(used),
                 free: bytes(most.saturating_sub(used)),
             });
-            Ok(runtime.into_raw())
+            env.delete_local_ref(runtime)?;
+            Ok(std::ptr::null_mut())
         })?;
         heap
     }

@@ -7,8 +7,8 @@
 
 use crate::heap::error::DumpError;
 use crate::heap::facts::kept_objects::KeptObjects;
+use crate::heap::facts::own_room;
 use jvm::env::Env;
-use jvm::heap_room;
 use jvm::jni::Jni;
 use jvm::object::Object;
 use jvm::os::descriptor::FolderDescriptor;
@@ -128,7 +128,7 @@ fn new_string<'f>(env: &Env, jni: &'f Jni<'f>, text: &str) -> Result<Object<'f>,
         what: "the list of loaded classes",
         error,
     })?;
-    let has_room = heap_room::is_there(env, jni, &loaded);
+    let has_room = own_room::comes(env, jni, &loaded);
     loaded.into_iter().for_each(|class| jni.forget(class));
     if !has_room {
         return Err(DumpError::FullHeap);

@@ -5,6 +5,7 @@
 //! with the dump's local frame. A class loaded later is [admitted](Catalogue::admit) when it is
 //! met.
 
+use super::own_room;
 use super::unlinked;
 use crate::heap::error::{DumpError, For};
 use format::{BasicType, ClassName};
@@ -13,7 +14,6 @@ use jvm::class::FieldFacts;
 use jvm::env::Env;
 use jvm::error::JvmtiError;
 use jvm::field::FieldId;
-use jvm::heap_room;
 use jvm::jni::Jni;
 use jvm::object::{Handle, Object};
 use std::cell::RefCell;
@@ -207,7 +207,7 @@ impl<'f> Catalogue<'f> {
         let unlinked: HashSet<ClassId> = classes
             .filter(|&class| is_unlinked_bootstrap(class))
             .collect();
-        if !unlinked.is_empty() && !heap_room::comes(self.env, self.jni, &self.handles) {
+        if !unlinked.is_empty() && !own_room::comes(self.env, self.jni, &self.handles) {
             return Err(DumpError::FullHeap);
         }
         for class in unlinked {

@@ -5,6 +5,7 @@
 //! collection, or an `OutOfMemoryError`, which ends a JVM that runs with
 //! `-XX:+ExitOnOutOfMemoryError`.
 
+use super::own_room;
 use crate::heap::error::{DumpError, For};
 use format::BasicType;
 use jvm::env::Env;
@@ -133,6 +134,9 @@ impl<'f> KeptObjects<'f> {
     /// constructors.
     pub(in crate::heap) fn make(env: &'f Env, jni: &'f Jni<'f>) -> Result<Self, DumpError> {
         let loaded = env.loaded_classes(jni).when("the loaded classes")?;
+        if !own_room::comes(env, jni, &loaded) {
+            return Err(DumpError::FullHeap);
+        }
         Self::make_of(env, jni, loaded, None)
     }
 
@@ -143,9 +147,6 @@ impl<'f> KeptObjects<'f> {
         loaded: Vec<Object<'f>>,
         name: Option<&str>,
     ) -> Result<Self, DumpError> {
-        if !heap_room::comes(env, jni, &loaded) {
-            return Err(DumpError::FullHeap);
-        }
         let array = Maker::new(env, jni, loaded)?.all(name)?;
         Ok(Self {
             jni,
@@ -182,6 +183,9 @@ pub(in crate::heap) fn prepare<'f>(
     loaded: Vec<Object<'f>>,
     name: Option<&str>,
 ) {
+    if !heap_room::is_there(env, jni, &loaded) {
+        return;
+    }
     if let Ok(mut made) = KeptObjects::make_of(env, jni, loaded, name) {
         made.outlive_this = true;
     }

@@ -7,6 +7,7 @@ pub(super) mod jvm_words;
 pub(super) mod kept_objects;
 pub(super) mod memory_reserve;
 pub(super) mod methods;
+pub(super) mod own_room;
 pub(super) mod plain_facts;
 pub(super) mod roots;
 mod stack_room;

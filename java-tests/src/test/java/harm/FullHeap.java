@@ -92,7 +92,11 @@ public class FullHeap {
             Random random = new Random(number);
             Thread thread = new Thread(() -> {
                 while (true) {
-                    replaced[random.nextInt(REPLACED)] = new byte[random.nextInt(REPLACED_BYTES_MAX)];
+                    try {
+                        replaced[random.nextInt(REPLACED)] = new byte[random.nextInt(REPLACED_BYTES_MAX)];
+                    } catch (OutOfMemoryError e) {
+                        // The next one may fit.
+                    }
                 }
             });
             thread.setDaemon(true);
