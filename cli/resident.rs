@@ -105,7 +105,7 @@ impl Resident {
         blocks: &[NativeBlock],
         resident_bytes: impl Fn(&Range<u64>) -> Option<u64>,
     ) -> Self {
-        let arenas = joined_arenas(mappings);
+        let arenas = joined_arenas(mappings, areas);
         let parts = parts(areas, blocks, &arenas);
         let heap = areas.iter().find(|area| area.kind == AreaKind::Heap);
         let forms = Forms {
@@ -172,14 +172,18 @@ fn counts(part: Use, default: Use) -> bool {
 
 /// The arenas that the kernel lists as one mapping with what lies before them. What an arena has
 /// not used yet is reserved, up to its end.
-fn joined_arenas(mappings: &[Mapping]) -> Vec<Range<u64>> {
+fn joined_arenas(mappings: &[Mapping], areas: &[MemoryArea]) -> Vec<Range<u64>> {
     let pairs = mappings.iter().zip(mappings.iter().skip(1));
     let arenas = pairs.filter_map(|(used, reserve)| {
         let start = used.range.end.checked_sub(1)? / ARENA_BYTES * ARENA_BYTES;
         let is_reserve = reserve.is_reserve() && reserve.range.start == used.range.end;
         let is_arena = is_reserve && reserve.range.end == start + ARENA_BYTES;
         let is_joined = used.is_anonymous() && used.is_data() && used.range.start < start;
-        (is_arena && is_joined).then_some(start..used.range.end)
+        // A Java heap may end and grow like one.
+        let is_known =
+            |area: &MemoryArea| area.range.start < used.range.end && area.range.end > start;
+        let is_own = is_arena && is_joined && !areas.iter().any(is_known);
+        is_own.then_some(start..used.range.end)
     });
     arenas.collect()
 }
@@ -464,7 +468,7 @@ mod tests {
             304 * mib,
         );
         let mappings = Mapping::all(&text);
-        assert_eq!(joined_arenas(&mappings), []);
+        assert_eq!(joined_arenas(&mappings, &[]), []);
         let expected = [
             (Use::ThreadStacks, 2),
             (Use::Collector, 3),
@@ -488,7 +492,9 @@ mod tests {
             192 * mib,
         );
         let mappings = Mapping::all(&text);
-        assert_eq!(joined_arenas(&mappings), [128 * mib..135 * mib]);
+        assert_eq!(joined_arenas(&mappings, &[]), vec![128 * mib..135 * mib]);
+        let heap = [area(AreaKind::Heap, 100, 192)];
+        assert_eq!(joined_arenas(&mappings, &heap), []);
         // With a direct buffer in the arena.
         let blocks = [block(NativeKind::Direct, 130, 132)];
         let expected = [
@@ -501,6 +507,6 @@ mod tests {
             &format!("{:x} ---p", 192 * mib),
             &format!("{:x} ---p", 191 * mib),
         );
-        assert_eq!(joined_arenas(&Mapping::all(&shorter)), []);
+        assert_eq!(joined_arenas(&Mapping::all(&shorter), &[]), []);
     }
 }
