@@ -78,6 +78,7 @@ pub fn copies(addresses: &[u64], bytes: usize) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::host::page_bytes;
     use super::super::test_memory::TestMemory;
     use super::*;
 
@@ -93,19 +94,20 @@ mod tests {
     fn what_the_list_of_mappings_hides_is_found() {
         /// Since Linux 6.13.
         const MADV_GUARD_INSTALL: libc::c_int = 102;
-        const PAGE: u64 = 4096;
-        let memory = TestMemory::new(3 * PAGE);
-        let middle = memory.start() + PAGE;
-        assert!(is_readable(middle) && is_readable(middle + PAGE - 1));
+        let page = page_bytes();
+        let memory = TestMemory::new(3 * page);
+        let middle = memory.start() + page;
+        assert!(is_readable(middle) && is_readable(middle + page - 1));
+        let bytes = usize::try_from(page).unwrap();
         // SAFETY: nothing refers to this page.
-        let guarded = unsafe { libc::madvise(middle as *mut _, 4096, MADV_GUARD_INSTALL) == 0 };
+        let guarded = unsafe { libc::madvise(middle as *mut _, bytes, MADV_GUARD_INSTALL) == 0 };
         assert_eq!(is_readable(middle), !guarded);
-        assert_eq!(is_readable(middle + PAGE - 1), !guarded);
-        assert!(is_readable(middle - 1) && is_readable(middle + PAGE));
+        assert_eq!(is_readable(middle + page - 1), !guarded);
+        assert!(is_readable(middle - 1) && is_readable(middle + page));
         assert!(!is_readable(8) && !is_readable(u64::MAX));
 
-        let [cut, _] = TestMemory::shared_up_to(PAGE, 2 * PAGE);
-        assert!(is_readable(cut.start()) && !is_readable(cut.start() + PAGE));
+        let [cut, _] = TestMemory::shared_up_to(page, 2 * page);
+        assert!(is_readable(cut.start()) && !is_readable(cut.start() + page));
     }
 
     #[test]
