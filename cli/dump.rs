@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Allow the application to stop for as long as HotSpot's own dump takes, if its heap cannot be
-    /// copied (ZGC of Java 11) or the JVM loads no agent
+    /// copied (as that of ZGC on Java 11), or the JVM loads no agent
     ///
     /// Without this flag there is no dump of such a heap, and the command prints an estimate. If
     /// the JVM loads no agent (-XX:-EnableDynamicAgentLoading), HotSpot alone makes the dump: with

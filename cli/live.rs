@@ -21,7 +21,7 @@ use crate::outcome::Failure;
 /// Makes the JVM of this process send its objects, and keeps them in memory: a file without a place
 /// on a disk, and how many milliseconds the application paused, if the agent has reported it.
 ///
-/// Errors: there is no such JVM, it cannot be forked, or what it sent is not whole.
+/// Errors: there is no such JVM, its heap cannot be copied, or what it sent is not whole.
 pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u64>), Failure> {
     sent(pid, agent, "graph")?.whole(pid)
 }

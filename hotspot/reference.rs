@@ -31,8 +31,8 @@ impl Reference {
         if address == coding.base {
             return Ok(None);
         }
-        // What lies before the length of an array. Parts of the heap may not be mapped, and stacks
-        // may touch a heap that compressed references do not reach.
+        // What lies before the length of an array. Parts of the heap may not be mapped. Beside a
+        // heap without compressed references there may be stacks, with guard pages.
         let header_bytes = snapshot.layout.arrays.length;
         let is_there = || match self {
             Reference::Narrow(_) => snapshot.mappings.are_mapped(address, header_bytes),

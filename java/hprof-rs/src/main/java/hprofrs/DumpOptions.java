@@ -65,7 +65,7 @@ public final class DumpOptions {
     }
 
     /**
-     * Whether the application may be stopped for as long as HotSpot's own dump takes, where the heap cannot be forked. By
+     * Whether the application may be stopped for as long as HotSpot's own dump takes, where the heap cannot be copied. By
      * default it is.
      */
     public DumpOptions stop(boolean isAllowed) {

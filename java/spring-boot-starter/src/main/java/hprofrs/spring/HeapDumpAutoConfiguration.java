@@ -16,7 +16,7 @@ import org.springframework.context.annotation.Bean;
  * <ul>
  *   <li>{@code hprofrs.heapdump.redact}: {@code all} by default, or {@code none}, {@code strings}, {@code arrays},
  *       {@code values}.
- *   <li>{@code hprofrs.heapdump.stop}: {@code false} by default. {@code true}: where the heap cannot be forked, stop the
+ *   <li>{@code hprofrs.heapdump.stop}: {@code false} by default. {@code true}: where the heap cannot be copied, stop the
  *       application for as long as HotSpot's own dump does. Such a dump cannot be redacted.
  * </ul>
  */
