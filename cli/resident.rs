@@ -171,13 +171,15 @@ fn counts(part: Use, default: Use) -> bool {
 }
 
 /// The arenas that the kernel lists as one mapping with what lies before them. What an arena has
-/// not used yet is reserved, up to its end.
+/// not used yet is reserved, up to its end; a full one ends there.
 fn joined_arenas(mappings: &[Mapping], areas: &[MemoryArea]) -> Vec<Range<u64>> {
     let pairs = mappings.iter().zip(mappings.iter().skip(1));
     let arenas = pairs.filter_map(|(used, reserve)| {
         let start = used.range.end.checked_sub(1)? / ARENA_BYTES * ARENA_BYTES;
         let is_reserve = reserve.is_reserve() && reserve.range.start == used.range.end;
-        let is_arena = is_reserve && reserve.range.end == start + ARENA_BYTES;
+        let has_rest = is_reserve && reserve.range.end == start + ARENA_BYTES;
+        let is_full = used.range.end == start + ARENA_BYTES && used.bytes() < 2 * ARENA_BYTES;
+        let is_arena = has_rest || is_full;
         let is_joined = used.is_anonymous() && used.is_data() && used.range.start < start;
         // A Java heap may end and grow like one.
         let is_known =
@@ -503,6 +505,14 @@ mod tests {
             (Use::Malloc, 5),
         ];
         assert_eq!(used(&mappings, &[], &blocks), expected);
+        let full = text.replace(
+            &format!("{:x} rw-p", 135 * mib),
+            &format!("{:x} rw-p", 192 * mib),
+        );
+        assert_eq!(
+            joined_arenas(&Mapping::all(&full), &[]),
+            vec![128 * mib..192 * mib]
+        );
         let shorter = text.replace(
             &format!("{:x} ---p", 192 * mib),
             &format!("{:x} ---p", 191 * mib),
