@@ -1,6 +1,6 @@
 //! Reads this process's memory at addresses that HotSpot provides.
 
-use snapshot::mappings::Mappings;
+use snapshot::mappings::{Mappings, PAGE_BYTES};
 use std::cell::Cell;
 
 /// Bytes of a stack word.
@@ -66,9 +66,6 @@ pub struct Readable<'m> {
     /// The page of the last address, as far as it is in one mapping.
     last: Cell<(u64, u64)>,
 }
-
-/// Bytes of the smallest page.
-const PAGE_BYTES: u64 = 4096;
 
 impl<'m> Readable<'m> {
     /// The memory with these mappings.

@@ -81,7 +81,7 @@ pub struct Mappings {
 }
 
 /// Bytes of the smallest page.
-const PAGE_BYTES: u64 = 4096;
+pub const PAGE_BYTES: u64 = 4096;
 
 impl Mappings {
     /// Parses the text of `/proc/self/maps`. Skips lines that cannot be parsed.
