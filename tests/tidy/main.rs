@@ -6,7 +6,6 @@
 mod circles;
 mod imports;
 mod outside;
-mod troubleshooting;
 mod walls;
 
 use std::fs;
