@@ -121,12 +121,12 @@ mod tests {
         assert!(held.is_there());
         assert!(held.read("status").unwrap().starts_with(b"Name:"));
         assert!(held.folder("task").is_ok());
-        held.signal(Signal::QUIT).unwrap();
+        held.signal(Signal::KILL).unwrap();
         let ended = child.wait().unwrap();
-        assert_eq!(ended.signal(), Some(Signal::QUIT.as_raw()));
+        assert_eq!(ended.signal(), Some(Signal::KILL.as_raw()));
         assert!(!held.is_there());
         assert!(held.read("status").is_err() && held.folder("task").is_err());
-        assert_eq!(held.signal(Signal::QUIT), Err(Errno::SRCH));
+        assert_eq!(held.signal(Signal::KILL), Err(Errno::SRCH));
     }
 
     #[test]

@@ -110,7 +110,7 @@ fn create(folder: &Path, name: &str, columns: &[Column]) -> io::Result<Serialize
     let schema = Type::group_type_builder(name).with_fields(fields).build();
     let mut properties = WriterProperties::builder()
         .set_created_by(CREATED_BY.to_owned())
-        .set_compression(Compression::ZSTD(Default::default()))
+        .set_compression(Compression::SNAPPY)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true);
     for (name, values) in columns {
