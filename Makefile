@@ -2,75 +2,106 @@
 #   make         the agent target/release/libhprof_rs.so and the command target/release/hprof
 #   make demo    a real application (the H2 database) under the agent, what keeps its memory, and a page of it
 #   make jar     the jar for Java programs, with the agent inside, and what is for Spring Boot, JUnit 5 and JMH
-#   make test    all tests: Rust, and real JVMs with foreign readers as judges
-#   make lint    formatting, Clippy and javac, with warnings as errors, by the Rust and JDK that CI has; `make test` leaves it out
-#   make minimum     Rust tests with the oldest Rust that is promised, where apt has it; `make test` takes the Rust at hand
-#   make one TEST=HarmTest JDK=17    one test class of java-tests on one JVM, with a build that takes seconds
+#   make test    the tests that find nearly every fault: Rust, and real JVMs, each claim on one runtime and collector in turn
+#   make test-all    that, then what it leaves out: the whole matrix on the release build, examples, lint, the oldest Rust, peers
+#   make one TEST=HarmTest JDK=17    one test class of java-tests on one JVM
 #   make bench   measurements: the cost of one row and one record, and our dump beside the JVM's own
-#   make page-test   the pages of `hprof report` and `hprof view` in Chromium, used as a person does; `make test` leaves it out
+#   make page-test   the pages of `hprof report` and `hprof view` in Chromium, used as a person does; no other target runs it
 #   make pictures    the picture of the page in docs/, remade from a program with a leak
-#   make sql-test    the questions of docs/sql.md in Spark; `make test` asks DuckDB alone, and CI runs this after it
-#   make peers-test  retained sizes beside hprof-analyzer's, object by object; `make test` asks Shark alone, and CI runs this after it
 #   make dist    the archives of a release for four targets in target/dist/, cross-compiled
 #   make compare-builds  an archive of make dist, built again at another place, is the same byte for byte
 #   make test-foreign    the core scenarios on JVMs for musl and, emulated, for aarch64; builds libraries that make dist has not
 #   make deny    licences and sources of all crates; with CHECKS=advisories what is known against them, from GitHub
 #   make fuzz    a minute of fuzzing for whatever reads bytes, and changed dumps for each command (needs a nightly toolchain)
-.PHONY: build demo jar examples test lint minimum rust-test java-test one jdks readers page-test pictures sql-test peers-test bench dist compare-builds test-foreign deny fuzz clean
+# Parts of make test: quick, rust-test, java-test. Parts of make test-all: rest, examples, lint, minimum, sql-test, peers-test.
+.PHONY: build demo jar quick-jar quick examples test test-all beyond rest lint minimum rust-test java-test one jdks readers page-test pictures sql-test peers-test bench dist compare-builds test-foreign deny fuzz clean
+
+step = tools/step.sh
+mvn = mvn --batch-mode --no-transfer-progress
+# One profile for the Rust tests and for what the Java tests load, so that nothing is compiled twice.
+quick = --profile quick --locked
 
 build:
 	tools/setup.sh build
 	cargo build --release --locked
 
+# A first look: without the minutes of a release's optimisation.
 demo:
-	tools/setup.sh demo
-	cargo build --release --locked
-	tools/demo.sh
+	rm -f target/durations/steps.tsv
+	$(step) "Rust, a C linker and Java" tools/setup.sh demo
+	$(step) "crates" cargo fetch --locked
+	$(step) "agent and command" cargo build $(quick) --package hprof-rs --package hprof
+	$(step) "H2 under the agent" tools/demo.sh
+	@$(step) --table
 
 # What Java programs take: the agent of this machine's kind is in the jar.
-jar:
+jar: build
 	tools/setup.sh
-	cargo build --release --locked
-	rm -rf target/natives target/commands
-	host=$$(rustc -vV | sed -n 's/^host: //p') && \
-	    install -D -m 644 target/release/libhprof_rs.so target/natives/$$host/libhprof_rs.so && \
-	    install -D -m 755 target/release/hprof target/commands/$${host%%-*}/hprof
-	cd java && mvn --batch-mode --no-transfer-progress --quiet install
+	tools/natives.sh release
+	cd java && $(mvn) --quiet install
 
 # Applications that use the jar: each has its own tests.
 examples: jar
 	for example in spring-boot-2 spring-boot-3 junit5 jmh; do \
-	    (cd java/examples/$$example && mvn --batch-mode --no-transfer-progress test) || exit 1; done
+	    (cd java/examples/$$example && $(mvn) test) || exit 1; done
 
-test: rust-test java-test examples
+test:
+	rm -f target/durations/steps.tsv
+	$(step) "set-up" tools/setup.sh
+	$(step) "build and fetch, beside each other" $(MAKE) --no-print-directory -j3 quick jdks readers
+	$(step) "Rust tests" cargo test --workspace $(quick)
+	$(MAKE) --no-print-directory java-test
+	@$(step) --table
+
+test-all: test beyond
+
+# No case of make test runs again here, but for the Rust tests by the oldest Rust.
+beyond:
+	rm -f target/durations/steps.tsv
+	$(step) "lint" $(MAKE) --no-print-directory lint
+	$(step) "release build, jar, examples" $(MAKE) --no-print-directory examples
+	$(step) "the rest of the Java tests" $(MAKE) --no-print-directory rest
+	$(step) "Spark" $(MAKE) --no-print-directory sql-test
+	$(step) "hprof-analyzer" $(MAKE) --no-print-directory peers-test
+	$(step) "oldest Rust" $(MAKE) --no-print-directory minimum
+	@$(step) --table
 
 # Each Clippy, rustfmt and javac has its own rules, so they are no part of make test.
 lint:
 	tools/setup.sh lint
 	cargo fmt --all -- --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	rm -rf java/*/target && cd java && mvn --batch-mode --no-transfer-progress --quiet -Dlint=true compile
+	rm -rf java/*/target && cd java && $(mvn) --quiet -Dlint=true compile
 
 minimum:
 	tools/minimum-rust.sh test --workspace --locked
 
+quick:
+	cargo test --workspace $(quick) --no-run
+	cargo build $(quick) --package hprof-rs --package hprof
+
 rust-test:
 	tools/setup.sh
-	cargo test --workspace --locked
+	cargo test --workspace $(quick)
 
-java-test: jdks readers jar
+java-test: quick jdks readers
+	$(step) "jar" $(MAKE) --no-print-directory quick-jar
+	cd java-tests && ../$(step) "Java tests" $(mvn) test -Dturn=$$(git rev-list --count HEAD)
+
+quick-jar:
+	tools/natives.sh quick
+	cd java && $(mvn) --quiet package --projects hprof-rs
+
+rest: build jdks readers
 	cargo build --release --locked --package hprof-bytecode --example rewrite_classes
-	cd java-tests && mvn --batch-mode --no-transfer-progress test
+	cd java-tests && $(mvn) test -Dmatrix=rest -Dbuild=release -Dturn=$$(git rev-list --count HEAD)
 
 # TEST as Maven takes it (a class, or 'Class#method'); JDK=17 or JDK=11,17, all of them without it.
-# What to test is built by the profile quick of Cargo.toml: incremental, without link-time optimisation.
-quick = $(CURDIR)/target/quick
-one:
+one: jdks readers
 	@[ -n "$(TEST)" ] || { echo "say which: make one TEST=HarmTest JDK=17" >&2; exit 2; }
-	cargo build --profile quick --locked --package hprof-rs --package hprof
-	cargo build --profile quick --locked --package hprof-bytecode --example rewrite_classes
-	cd java-tests && mvn --batch-mode --no-transfer-progress test -Dtest='$(TEST)' -Djdk=$(JDK) \
-	    -Dagent=$(quick)/libhprof_rs.so -Dcommand=$(quick)/hprof -Drewriter=$(quick)/examples/rewrite_classes
+	cargo build $(quick) --package hprof-rs --package hprof
+	cargo build $(quick) --package hprof-bytecode --example rewrite_classes
+	cd java-tests && $(mvn) test -Dmatrix=whole -Dtest='$(TEST)' -Djdk=$(JDK)
 
 jdks:
 	tools/setup.sh
@@ -93,12 +124,12 @@ pictures:
 sql-test: jdks
 	tools/fetch-readers.sh spark
 	cargo build --release --locked
-	cd java-tests && mvn --batch-mode --no-transfer-progress test -Dtest=SqlTest -Dsql=spark
+	cd java-tests && $(mvn) test -Dmatrix=whole -Dbuild=release -Dtest=SqlTest -Dsql=spark
 
 peers-test: jdks
 	tools/fetch-readers.sh hprof-analyzer
 	cargo build --release --locked
-	cd java-tests && mvn --batch-mode --no-transfer-progress test \
+	cd java-tests && $(mvn) test -Dmatrix=whole -Dbuild=release \
 	    -Dtest='RetainedSizesTest#areThoseOfHprofAnalyzer' -Dpeers=all
 
 bench: jdks readers

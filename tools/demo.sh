@@ -4,22 +4,27 @@
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-agent=$root/target/release/libhprof_rs.so
-hprof=$root/target/release/hprof
+agent=$root/target/quick/libhprof_rs.so
+hprof=$root/target/quick/hprof
 work=$root/target/demo
-h2=2.3.232
 
 rm -rf "$work"
 mkdir -p "$work"
-# Some builds of Maven print control characters even without colours.
-mvn --batch-mode --no-transfer-progress -q -Dstyle.color=never org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
-    -Dartifact=com.h2database:h2:$h2 -DoutputDirectory="$work" >"$work/maven.log" 2>&1 || { cat "$work/maven.log" >&2; exit 1; }
+# Debian's package is unpacked, not installed; elsewhere Maven has the library.
+if command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null; then
+    (cd "$work" && apt-get -qq download libh2-java && dpkg-deb -x libh2-java_*.deb .)
+    h2=$(ls "$work"/usr/share/java/h2-*.jar)
+else
+    mvn --batch-mode --no-transfer-progress -q org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
+        -Dartifact=com.h2database:h2:2.3.232 -DoutputDirectory="$work"
+    h2=$work/h2-2.3.232.jar
+fi
 mkfifo "$work/sql"
 
 run() { printf '\n$ %s\n' "$*"; "$@"; }
 
-echo '$ java -agentpath:target/release/libhprof_rs.so=heap=dump,file=target/demo/h2.hprof -jar h2.jar   (its SQL shell)'
-java -agentpath:"$agent"=heap=dump,file="$work/h2.hprof" -cp "$work/h2-$h2.jar" \
+echo '$ java -agentpath:target/quick/libhprof_rs.so=heap=dump,file=target/demo/h2.hprof -jar h2.jar   (its SQL shell)'
+java -agentpath:"$agent"=heap=dump,file="$work/h2.hprof" -cp "$h2" \
     org.h2.tools.Shell -url jdbc:h2:mem:demo <"$work/sql" >"$work/shell.out" 2>"$work/shell.err" &
 java=$!
 trap 'kill $java 2>/dev/null || true' EXIT

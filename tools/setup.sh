@@ -2,7 +2,7 @@
 # Makes sure that the programs of the build are there: Rust, a C linker, a JDK, and for the tests Maven and Python with pip.
 # As root on a system with apt it installs what is missing; otherwise it prints one line that names all of it.
 # Usage: tools/setup.sh [build|demo|page|test|lint|dist]
-#   build: Rust, cc, JDK; demo: and Maven; page: and Chromium and Python; test, the default: all but Chromium
+#   build: Rust and cc; demo: and Java; page: and Chromium and Python; test, the default: all but Chromium, a JDK and Maven
 #   lint: Rust with rustfmt and Clippy, JDK, Maven
 #   dist: what build needs, Maven, Python with venv, readelf and rpmbuild
 set -eu
@@ -72,8 +72,13 @@ if [ "$purpose" = lint ]; then
     need cargo-clippy rust-clippy
 fi
 # The release's own: 17 on Debian 12, 21 on Debian 13.
-need javac default-jdk-headless
-case $purpose in demo | test | lint | dist) need mvn maven ;; esac
+case $purpose in
+    demo) need java default-jre-headless ;;
+    test | lint | dist)
+        need javac default-jdk-headless
+        need mvn maven
+        ;;
+esac
 if [ "$purpose" = page ]; then
     need python3 python3
     need chromium chromium fonts-dejavu-core

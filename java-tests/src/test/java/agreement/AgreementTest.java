@@ -12,7 +12,9 @@ import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
 import harness.MonitorReport;
+import harness.OnlyInTestAll;
 import harness.Output;
+import harness.Rows;
 import harness.Shares;
 import harness.Tools;
 import java.io.IOException;
@@ -28,10 +30,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** On real applications, a database and a compiler, our profiles are those of the JDK's own profiler (JFR). */
+@Isolated("compares shares of processor time")
+@OnlyInTestAll("runs a database and a compiler for minutes; CpuSamplesTest, TimesTest and MonitorsTest have the claims with programs of known cost")
 class AgreementTest {
     /** Least number of stacks of JFR: fewer say too little about methods that have a few hundredths each. */
     private static final int STACKS = 300;
@@ -69,7 +73,7 @@ class AgreementTest {
     }
 
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void samplesAreThoseOfTheFlightRecorder(Jdk jdk) {
         samplesAgree(sampled(jdk).classPath(Tools.jar("h2-")).run(Database.class, WARM_ROUNDS), ROUNDS);
     }
@@ -84,7 +88,7 @@ class AgreementTest {
 
     /** A compiler's time is spread over thousands of methods, in deep stacks. */
     @ParameterizedTest
-    @MethodSource("compilers")
+    @Rows("compilers")
     void samplesOfACompilerAreThoseOfTheFlightRecorder(Jdk jdk) {
         samplesAgree(sampled(jdk).run(Compiling.class, Javac.samplePackage().toString(), WARM_COMPILATIONS), COMPILATIONS);
     }
@@ -191,7 +195,7 @@ class AgreementTest {
 
     /** The JVM reports each wait to both: classes, their order and counts are the same, times nearly. */
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void monitorsAreThoseOfTheFlightRecorder(Jdk jdk) {
         Path file = folder.resolve("monitors.txt");
         Path recording = folder.resolve("monitors.jfr");

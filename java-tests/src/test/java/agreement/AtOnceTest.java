@@ -8,6 +8,7 @@ import harness.Javac;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -16,13 +17,14 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * cpu=samples and the JDK's own profiler (JFR) in one JVM at once. JFR stops threads by a signal, and ours may fall into its handler:
  * a stack from there would lack the methods that run. Such samples count as lost, and all others are right.
  */
+@Isolated("compares shares of processor time")
 class AtOnceTest {
     /** A share may be so far from what the program itself has measured. */
     private static final double POINTS = 5;
@@ -66,7 +68,7 @@ class AtOnceTest {
     }
 
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void noStackIsWrong(Jdk jdk) {
         Path report = folder.resolve("cpu.txt");
         try (Jvm jvm = Jvm.on(jdk, folder).agent("cpu=samples,interval=1,cutoff=0,depth=" + DEPTH + ",file=" + report)

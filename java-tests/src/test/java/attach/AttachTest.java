@@ -9,6 +9,7 @@ import harness.Folder;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Testimony;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,7 +20,6 @@ import java.util.concurrent.CompletableFuture;
 import lifecycle.Patient;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** A JVM that knows nothing of the agent is dumped by loading it into the running process. */
 class AttachTest {
@@ -31,7 +31,7 @@ class AttachTest {
     }
 
     @ParameterizedTest
-    @MethodSource("since11")
+    @Rows("since11")
     void threeTimesInOneProcess(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).run(Patient.class).ready()) {
             for (int i = 1; i <= 3; i++) {
@@ -47,7 +47,7 @@ class AttachTest {
 
     /** The file that a command names is written. */
     @ParameterizedTest
-    @MethodSource("since11")
+    @Rows("since11")
     void theDumpHasTheNameThatWasGivenOrThereIsNone(Jdk jdk) throws IOException {
         Path file = folder.resolve("out.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).run(Patient.class).ready()) {
@@ -74,7 +74,7 @@ class AttachTest {
     }
 
     @ParameterizedTest
-    @MethodSource("since11")
+    @Rows("since11")
     void twoAtOnce(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).run(Patient.class).ready()) {
             String options = "heap=dump,file=" + folder.resolve("out.%n.hprof");
@@ -90,7 +90,7 @@ class AttachTest {
     }
 
     @ParameterizedTest
-    @MethodSource("since11")
+    @Rows("since11")
     void besideAnAgentThatIsThereAlready(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).dumpTo(folder.resolve("end.hprof")).run(Patient.class).ready()) {
             Command attached = jvm.attach("heap=dump,file=" + folder.resolve("now.hprof"));
@@ -103,7 +103,7 @@ class AttachTest {
     }
 
     @ParameterizedTest
-    @MethodSource("since11")
+    @Rows("since11")
     void badOptionsLeaveTheJvmAlone(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).run(Patient.class).ready()) {
             Command attached = jvm.attach("heap=nonsense,file=" + folder.resolve("out.hprof"));

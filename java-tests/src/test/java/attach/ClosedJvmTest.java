@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,7 +18,6 @@ import lifecycle.Patient;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** A JVM that refuses to be attached to gets no SIGQUIT, which would print all stacks, wherever the switch stands. */
 class ClosedJvmTest extends CommandTest {
@@ -79,7 +79,7 @@ class ClosedJvmTest extends CommandTest {
     }
 
     @ParameterizedTest
-    @MethodSource("ways")
+    @Rows("ways")
     void onlyAnOpenJvmIsSentASignal(List<Object> way) {
         Start start = (Start) way.get(0);
         String[] through = Stream.concat(Stream.of("env"), start.variables.stream()).toArray(String[]::new);

@@ -15,6 +15,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Mode;
+import harness.Rows;
 import harness.Testimony;
 import harness.Tools;
 import java.io.IOException;
@@ -28,7 +29,6 @@ import lifecycle.Patient;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** `hprof dump PID` does without a JDK what jcmd does with one, on Java 8, too. */
 class DumpCommandTest extends CommandTest {
@@ -39,7 +39,7 @@ class DumpCommandTest extends CommandTest {
     }
 
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void dumpsAJvmThatRuns(Jdk jdk) {
         Path first = folder.resolve("1.hprof");
         Path packed = folder.resolve("2.hprof.gz");
@@ -63,7 +63,7 @@ class DumpCommandTest extends CommandTest {
 
     /** A file that was moved away makes place for another of its name, also where the JVM's own agent has the same. */
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void theFileHasTheNameThatWasAskedFor(Jdk jdk) throws IOException {
         Path file = folder.resolve("a.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,file=" + file).run(Patient.class).ready()) {
@@ -82,7 +82,7 @@ class DumpCommandTest extends CommandTest {
 
     /** The environment decides about the JVM's own dumps; the dump of a command holds no more than they do. */
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void theEnvironmentsOptionsLimitWhatIsToldAndNothingElse(Jdk jdk) {
         Path file = folder.resolve("a.hprof");
         String variable = "_JAVA_HPROF_OPTIONS=file=" + folder.resolve("env.hprof") + ",net=h:1,gz=1,redact=all";
@@ -120,7 +120,7 @@ class DumpCommandTest extends CommandTest {
 
     /** A JVM that loads no agent has HotSpot's own dump, whole or not at all, and only if the user allows it. */
     @ParameterizedTest
-    @MethodSource("withTheSwitch")
+    @Rows("withTheSwitch")
     void aJvmThatLoadsNoAgentIsDumpedByHotSpot(Jdk jdk) throws IOException {
         Path file = folder.resolve("a b.hprof");
         Path packed = folder.resolve("p.hprof.gz");

@@ -11,6 +11,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.NetBeansReader;
+import harness.Rows;
 import harness.Testimony;
 import harness.Tools;
 import java.io.IOException;
@@ -25,7 +26,6 @@ import lifecycle.Patient;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** A dump goes to another command as it is made, whole or with an exit code that is not 0; the JVM runs on in any case. */
 class DumpStreamTest extends CommandTest {
@@ -36,7 +36,7 @@ class DumpStreamTest extends CommandTest {
     }
 
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void aWholeDumpGoesThroughAPipe(Jdk jdk) throws IOException {
         try (Jvm jvm = Jvm.on(jdk, folder).run(Leaks.class, "listeners").ready()) {
             String said = piped(jvm, "", "gzip > a.hprof.gz", 0);
@@ -105,7 +105,7 @@ class DumpStreamTest extends CommandTest {
 
     /** The JVM serves attach commands one after the other: a tool that asks whether it lives must not wait for the reader. */
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void otherCommandsAreAnsweredWhileTheReaderTakesNothing(Jdk jdk) throws IOException {
         Command.run("mkfifo", folder.resolve("wait")).good();
         String late = "{ read word < wait; cat > whole; }";
@@ -139,7 +139,7 @@ class DumpStreamTest extends CommandTest {
     }
 
     private static String piped(Path folder, Jvm jvm, String options, String reader, int code) {
-        String dump = Tools.command() + " dump " + jvm.pid() + " -o - " + options + " 2> said";
+        String dump = "'" + Tools.command() + "' dump " + jvm.pid() + " -o - " + options + " 2> said";
         String go = Files.exists(folder.resolve("go")) && reader.contains("go") ? "; echo word > go" : "";
         String script = "cd " + folder + "; { " + dump + "; echo $? > code" + go + "; } | " + reader;
         Command.run("sh", "-c", script).good();

@@ -7,6 +7,7 @@ import harness.Command;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Testimony;
 import harness.Tools;
 import java.io.IOException;
@@ -21,7 +22,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** The user of a JVM reaches it also where the system hides its folders from that user; only root can start these. */
 class HiddenJvmTest extends CommandTest {
@@ -42,7 +42,7 @@ class HiddenJvmTest extends CommandTest {
 
     /** As systemd's AmbientCapabilities= starts it. */
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void itHasCapabilitiesThatItsUserHasNot(Jdk jdk) {
         Path file = folder.resolve("1.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).through(words(WITH_CAPABILITY)).run(Patient.class).ready()) {

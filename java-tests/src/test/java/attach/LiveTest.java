@@ -13,6 +13,7 @@ import harness.Command;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Setup;
 import harness.SocketFile;
 import harness.Tools;
@@ -30,7 +31,6 @@ import lifecycle.Patient;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** A running JVM gives the answers of its dump, and sends no value; the planted leaks are in {@code leaks.LeaksTest}. */
 class LiveTest extends CommandTest {
@@ -41,7 +41,7 @@ class LiveTest extends CommandTest {
     }
 
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void theAnswerIsThatOfADump(Jdk jdk) throws IOException {
         Path dump = folder.resolve("a.hprof");
         Path page = folder.resolve("page.html");
@@ -65,7 +65,7 @@ class LiveTest extends CommandTest {
 
     /** Nothing but the sizes of the classes travels; a dump through a socket has the same thread of the agent's. */
     @ParameterizedTest
-    @MethodSource("harness.Setup#matrix")
+    @Rows("harness.Setup#matrix")
     void theCountsAreThoseOfADump(Setup setup) throws IOException {
         Path dump = folder.resolve("a.hprof");
         try (Jvm jvm = setup.on(folder).run(Patient.class).ready()) {
@@ -97,7 +97,7 @@ class LiveTest extends CommandTest {
     }
 
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void noValueIsSent(Jdk jdk) throws Exception {
         Path socket = folder.resolve("socket");
         try (Jvm jvm = Jvm.on(jdk, folder).run(Secrets.class).ready(); SocketFile listener = new SocketFile(socket)) {

@@ -17,9 +17,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Root does in a JVM's folders what the JVM's user may do, and no more; only root can start another user's JVM. */
 class RightsTest extends CommandTest {
-    /** Mounts a /tmp with the options $TMP, hides the folder $HIDDEN, and runs the words as nobody. */
+    /** Mounts a /tmp with the options $TMP, in which the project is where it was, hides the folder $HIDDEN, and runs the words as nobody. */
     private static final String AS_NOBODY = String.join("\n",
-            "mount -t tmpfs -o $TMP none /tmp && mount -t tmpfs none $HIDDEN || exit",
+            "mount -t tmpfs -o $TMP none /mnt || exit",
+            "case $PROJECT in /tmp/*) seen=/mnt${PROJECT#/tmp}; mkdir -p \"$seen\" && mount --rbind \"$PROJECT\" \"$seen\" || exit ;; esac",
+            "mount --move /mnt /tmp && mount -t tmpfs none \"$HIDDEN\" || exit",
             "exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$@\"");
 
     @TempDir Path folder;
@@ -45,7 +47,7 @@ class RightsTest extends CommandTest {
 
     private static Jvm nobodys(Path working, String tmp) {
         Path library = Tools.command().getParent();
-        return Jvm.on(Jdks.of(17), working).through("env", "TMP=" + tmp, "HIDDEN=" + library, "unshare", "-m", "sh", "-c", AS_NOBODY, "sh")
+        return Jvm.on(Jdks.of(17), working).through("env", "TMP=" + tmp, "HIDDEN=" + library, "PROJECT=" + Tools.project(), "unshare", "-m", "sh", "-c", AS_NOBODY, "sh")
                 .run(Patient.class).ready();
     }
 }

@@ -9,13 +9,13 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.NetBeansReader;
+import harness.Rows;
 import harness.SlurpReader;
 import harness.Testimony;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.netbeans.lib.profiler.heap.PrimitiveArrayInstance;
 
 /** Objects that are huge, or deep. */
@@ -27,7 +27,7 @@ class BigTest {
     }
 
     @ParameterizedTest
-    @MethodSource("oldAndNew")
+    @Rows("oldAndNew")
     void arraysOfHundredsOfMegabytes(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).with(Collector.PARALLEL).switches("-Xmx1g")
                 .agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof")).run(Arrays.class).ready()) {
@@ -53,7 +53,7 @@ class BigTest {
     }
 
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void aListOfMillions(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx600m").dumpTo(folder.resolve("out.hprof")).run(Chain.class).ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);

@@ -11,6 +11,7 @@ import harness.Javac;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Tools;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -26,10 +27,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** cpu=samples: threads are seen as often as they run, and not at all while they wait. */
+@Isolated("measures shares of processor time")
 class CpuSamplesTest {
     /** A share may be so far from what the program itself has measured. */
     private static final double POINTS = 3;
@@ -49,7 +51,7 @@ class CpuSamplesTest {
     }
 
     @ParameterizedTest
-    @MethodSource("majors")
+    @Rows("majors")
     void threeMethodsHaveTheirSharesAndWhoWaitsHasNone(Jdk jdk) throws IOException {
         Path report = folder.resolve("cpu.txt");
         try (Jvm jvm = Jvm.on(jdk, folder).agent("cpu=samples,interval=1,cutoff=0,file=" + report).run(Mix.class, TENTHS).ready()) {
@@ -84,7 +86,7 @@ class CpuSamplesTest {
     }
 
     @ParameterizedTest
-    @MethodSource("since21")
+    @Rows("since21")
     void virtualThreadsAreSeenWithTheirOwnStacks(Jdk jdk) {
         Path report = folder.resolve("cpu.txt");
         try (Jvm jvm = Jvm.on(jdk, folder).agent("cpu=samples,interval=1,file=" + report)
@@ -183,7 +185,7 @@ class CpuSamplesTest {
     }
 
     @ParameterizedTest
-    @MethodSource("majors")
+    @Rows("majors")
     void threadsAndClassesThatComeAndGoAreUnharmed(Jdk jdk) {
         Path report = folder.resolve("cpu.txt");
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx256m").agent("cpu=samples,interval=1,cutoff=0,thread=y,file=" + report)

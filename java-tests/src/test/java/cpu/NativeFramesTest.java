@@ -8,15 +8,17 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** cpu=samples: a native function that runs is named, on top of the Java method that is on its way in it. */
+@Isolated("measures shares of processor time")
 public class NativeFramesTest {
     private static final String ADLER = "java.util.zip.Adler32.updateBytes";
     private static final String DEFLATE = "java.util.zip.Deflater.deflateBytes";
@@ -43,7 +45,7 @@ public class NativeFramesTest {
 
     /** zlib exports this one, so the system's has its name, too. */
     @ParameterizedTest
-    @MethodSource("majors")
+    @Rows("majors")
     void anExportedFunctionStandsOnItsJavaMethod(Jdk jdk) {
         CpuStacks stacks = samples(jdk, "", "cpu.txt");
         long inSum = stacks.in(ADLER);
@@ -53,7 +55,7 @@ public class NativeFramesTest {
     }
 
     @ParameterizedTest
-    @MethodSource("withTheirOwnZlib")
+    @Rows("withTheirOwnZlib")
     void aFunctionOfTheLibrarysOwnStandsOnItsJavaMethod(Jdk jdk) {
         CpuStacks stacks = samples(jdk, "", "cpu.txt");
         long inDeflate = stacks.of(stack -> stack.stream().anyMatch(frame -> frame.startsWith(DEFLATE)));

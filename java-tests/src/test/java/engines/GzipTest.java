@@ -8,6 +8,7 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Testimony;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -21,7 +22,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import same.SameDumps;
 import same.Quiet;
 import same.RecordOrder;
@@ -41,7 +41,7 @@ class GzipTest {
     }
 
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void holdsTheSame(Jdk jdk) throws IOException {
         Path plain = folder.resolve("plain.hprof");
         Path named = folder.resolve("named.hprof.gz");

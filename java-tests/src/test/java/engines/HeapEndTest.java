@@ -7,11 +7,11 @@ import harness.Engine;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import readers.Few;
 
 /** A forked copy is not read where nothing is. */
@@ -27,7 +27,7 @@ class HeapEndTest {
      * collectors end there by chance: G1 in a program that did little.
      */
     @ParameterizedTest
-    @MethodSource("withEpsilon")
+    @Rows("withEpsilon")
     void theHeapMayEndBehindItsLastObject(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).dumpTo(folder.resolve("exit.hprof"))
                 .switches("-Xms1m", "-Xmx256m", "-XX:+UseEpsilonGC", "-XX:EpsilonMinHeapExpand=64k", "-XX:-UseTLAB")

@@ -11,6 +11,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.ProcessMemory;
+import harness.Rows;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.regex.Matcher;
@@ -19,7 +20,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import readers.Few;
 
 /**
@@ -39,7 +39,7 @@ class HugePagesTest {
     }
 
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void theHeapIsMadeOfThem(Jdk jdk) throws IOException {
         Path dump = folder.resolve("a.hprof");
         // All of the heap is in use from the beginning.

@@ -9,6 +9,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.NetBeansReader;
+import harness.Rows;
 import harness.Testimony;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -20,7 +21,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.netbeans.lib.profiler.heap.Instance;
 import org.netbeans.lib.profiler.heap.JavaFrameGCRoot;
 
@@ -39,7 +39,7 @@ class VirtualThreadsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("engines")
+    @Rows("engines")
     void locals(Jdk jdk, String engine, String told) {
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-Djdk.virtualThreadScheduler.parallelism=" + Markers.CARRIERS)
                 .agent("heap=dump,doe=n," + engine + ",file=" + folder.resolve("out.hprof")).run(Markers.class).ready()) {

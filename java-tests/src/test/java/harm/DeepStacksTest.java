@@ -12,12 +12,12 @@ import harness.Jvm;
 import harness.Launch;
 import harness.MemoryGroup;
 import harness.ProcessMemory;
+import harness.Rows;
 import harness.Testimony;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import threads.Deep;
 
 /**
@@ -39,7 +39,7 @@ class DeepStacksTest extends HoldingTest {
     }
 
     @ParameterizedTest
-    @MethodSource("two")
+    @Rows("two")
     void doNotStopTheApplicationForLong(Jdk jdk) {
         try (Jvm jvm = deep(jdk).run(Deep.class).ready()) {
             ProcessMemory memory = new ProcessMemory(jvm.pid());
@@ -57,7 +57,7 @@ class DeepStacksTest extends HoldingTest {
     }
 
     @ParameterizedTest
-    @MethodSource("old")
+    @Rows("old")
     void costNoMemoryAfterwards(Jdk jdk) {
         try (Jvm jvm = deep(jdk).run(Deep.class).ready()) {
             ProcessMemory memory = new ProcessMemory(jvm.pid());
@@ -76,7 +76,7 @@ class DeepStacksTest extends HoldingTest {
     }
 
     @ParameterizedTest
-    @MethodSource("eleven")
+    @Rows("eleven")
     void areNotWalkedWhereMemoryIsShort(Jdk jdk) throws IOException {
         Path group = MemoryGroup.make();
         try (Jvm jvm = deep(jdk)

@@ -8,6 +8,7 @@ import harness.Engine;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Testimony;
 import java.nio.file.Path;
 import java.nio.file.Paths;
@@ -16,7 +17,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** What other libraries want done in a fork stops no dump and no application. */
 class ForkHandlersTest {
@@ -35,7 +35,7 @@ class ForkHandlersTest {
     }
 
     @ParameterizedTest
-    @MethodSource("handlers")
+    @Rows("handlers")
     void dumpsAreMadeAndTheApplicationGoesOn(Jdk jdk, String handler) {
         try (Jvm jvm = Jvm.on(jdk, folder).through("env", "HANDLER=" + handler).dumpTo(folder.resolve("out.hprof"))
                 .run(ForkHandlers.class, library.resolve("handlers.so").toString()).ready()) {

@@ -11,6 +11,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
+import harness.Rows;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -18,7 +19,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** A heap is dumped most of all when it is full: a dump takes no room in it, least of all the last. */
 class FullHeapTest {
@@ -36,14 +36,14 @@ class FullHeapTest {
     }
 
     @ParameterizedTest
-    @MethodSource("collectors")
+    @Rows("collectors")
     void isDumpedByFork(Jdk jdk, Collector collector) {
         mustBeDumped(launch(jdk).with(collector), "full");
     }
 
     /** Any first OutOfMemoryError would end this JVM. */
     @ParameterizedTest
-    @MethodSource("since11")
+    @Rows("since11")
     void aDumpIsNotTheLastStraw(Jdk jdk) {
         mustBeDumped(fragile(jdk), "nearly");
     }
@@ -60,7 +60,7 @@ class FullHeapTest {
 
     /** An agent that comes too late to have its objects has no way to dump the heap, and does no harm. */
     @ParameterizedTest
-    @MethodSource("since11")
+    @Rows("since11")
     void anAgentThatComesLateTakesNoRoomEither(Jdk jdk) {
         Path file = folder.resolve("out.hprof");
         try (Jvm jvm = filled(fragile(jdk), "nearly")) {
@@ -78,7 +78,7 @@ class FullHeapTest {
 
     /** Whether there is room is asked again when ZGC has freed some. */
     @ParameterizedTest
-    @MethodSource("since17")
+    @Rows("since17")
     void isDumpedIfItIsFullForMoments(Jdk jdk) throws Exception {
         try (Jvm jvm = filled(Jvm.on(jdk, folder).with(Collector.ZGC).switches("-Xmx400m"), "moments")) {
             for (int number = 1; number <= DUMPS; number++) {

@@ -10,6 +10,7 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;
@@ -19,7 +20,6 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import threads.Replaced;
 
@@ -45,7 +45,7 @@ class HarmTest extends HoldingTest {
 
     /** HotSpot's dumper would stop the application for long, because somebody killed the copy. */
     @ParameterizedTest
-    @MethodSource("ends")
+    @Rows("ends")
     void aCopyThatEndsEndsTheDump(Jdk jdk, Place place, String signal, String how) {
         try (Jvm jvm = storm(jdk, place, "")) {
             signal(heldCopy(jvm), signal);
@@ -54,7 +54,7 @@ class HarmTest extends HoldingTest {
     }
 
     @ParameterizedTest
-    @MethodSource("places")
+    @Rows("places")
     void aKilledCopyIsReplacedByHotSpotsDumpIfTheApplicationMayStop(Jdk jdk, Place place) {
         try (Jvm jvm = storm(jdk, place, "stop=y,")) {
             signal(heldCopy(jvm), "KILL");
@@ -63,7 +63,7 @@ class HarmTest extends HoldingTest {
     }
 
     @ParameterizedTest
-    @MethodSource("two")
+    @Rows("two")
     void aKilledCopyLeavesNothingWhereTheApplicationMayNotStop(Jdk jdk) {
         try (Jvm jvm = storm(jdk, Place.MARKING, "stop=n,")) {
             signal(heldCopy(jvm), "KILL");
@@ -73,7 +73,7 @@ class HarmTest extends HoldingTest {
 
     /** A copy that crashed may have lacked a part of the heap that seemed unused: the next copy has all of it. */
     @ParameterizedTest
-    @MethodSource("two")
+    @Rows("two")
     void aCrashIsFollowedByACopyOfAllTheHeap(Jdk jdk) throws IOException {
         Assumptions.assumeFalse(Boolean.getBoolean("unreadable"), "no process_vm_readv: the agent cannot find what is unused");
         // Until there the first copy comes; further on it may be the third, which has all of the heap.
@@ -87,7 +87,7 @@ class HarmTest extends HoldingTest {
 
     /** After a crash over compiled frames no copy reads them: HotSpot makes the objects again that are replaced in them. */
     @ParameterizedTest
-    @MethodSource("two")
+    @Rows("two")
     void aCrashOverCompiledFramesCostsNoDump(Jdk jdk) {
         Assumptions.assumeTrue(jdk.processor().equals("amd64"), "the agent reads no compiled frames of this processor");
         try (Jvm jvm = watching(jdk, "doe=n,", folder).through("env", "HOLD=frames").switches(Replaced.SWITCHES)
@@ -115,7 +115,7 @@ class HarmTest extends HoldingTest {
 
     /** A copy that has all of the heap, knows the layout and crashes has met what would crash the application, too. */
     @ParameterizedTest
-    @MethodSource("places")
+    @Rows("places")
     void aCrashIsTheEndOnceTheLayoutIsKnown(Jdk jdk, Place place) {
         // Of this collector nothing is known to be unused, and in this mode it moves objects only while the application stands.
         try (Jvm jvm = run(holding(jdk, place, "").with(Collector.SHENANDOAH)
@@ -138,7 +138,7 @@ class HarmTest extends HoldingTest {
 
     /** Its own alarm clock ends a copy that shows no life. One that hangs at a lock from the start is followed by another. */
     @ParameterizedTest
-    @MethodSource("hangs")
+    @Rows("hangs")
     void aCopyThatHangsIsEndedByItsWatchdog(Jdk jdk, Place place) throws IOException {
         // At the start a copy has ten seconds, and all tries together the whole time.
         try (Jvm jvm = storm(jdk, place, place == Place.SETTLED ? "timeout=60," : "timeout=5,")) {
@@ -161,7 +161,7 @@ class HarmTest extends HoldingTest {
 
     /** The alarm does not end a copy that is stopped; some systems may refuse it. The parent ends the copy five seconds later. */
     @ParameterizedTest
-    @MethodSource("silences")
+    @Rows("silences")
     void aCopyThatItsWatchdogDoesNotEndIsKilledByTheParent(Place place, String signal, String watchdog) {
         try (Jvm jvm = run(holding(Jdks.of(25), place, "timeout=5,").through("env", "WATCHDOG=" + watchdog))) {
             signal(heldCopy(jvm), signal);
@@ -173,7 +173,7 @@ class HarmTest extends HoldingTest {
 
     /** The application's memory counts twice while there is a copy, and a system may promise no more than it has. */
     @ParameterizedTest
-    @MethodSource("two")
+    @Rows("two")
     void withoutMemoryForACopyThereIsNoDump(Jdk jdk) {
         try (Jvm jvm = run(watching(jdk, "", folder).through("env", "FORK=none"))) {
             jvm.signal("QUIT");
@@ -182,7 +182,7 @@ class HarmTest extends HoldingTest {
     }
 
     @ParameterizedTest
-    @MethodSource("two")
+    @Rows("two")
     void withoutMemoryForACopyTheHeapIsWalkedIfTheApplicationMayStop(Jdk jdk) {
         try (Jvm jvm = run(watching(jdk, "stop=y,", folder).through("env", "FORK=none"))) {
             jvm.signal("QUIT");

@@ -11,6 +11,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
+import harness.Rows;
 import harness.Tools;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -29,7 +30,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** An OutOfMemoryError that Java code throws gives a dump, too, with the frames that threw it, and one error gives one. */
 class JavaErrorsTest {
@@ -51,7 +51,7 @@ class JavaErrorsTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("errors")
+    @Rows("errors")
     void anErrorOfJavaCodeGivesOneDump(Jdk jdk, String what, String line) {
         Path dump = folder.resolve("out.1.hprof");
         try (Jvm jvm = bounded(jdk).agent("heap=dump,doe=n,oom=exit,file=out.%n.hprof").run(JavaErrors.class, what)) {
@@ -66,7 +66,7 @@ class JavaErrorsTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void nettysErrorGivesADump(Jdk jdk) {
         Path dump = folder.resolve("out.hprof");
         List<String> switches = new ArrayList<>(List.of("-Xmx64m", "-Dio.netty.maxDirectMemory=16777216", "-Dio.netty.noUnsafe=false"));
@@ -95,7 +95,7 @@ class JavaErrorsTest {
     /** Errors of Java code, which programs may live with, leave the JVM's own their dump. */
     @ParameterizedTest
     @Beside
-    @MethodSource("some")
+    @Rows("some")
     void eachThrowerHasADump(Jdk jdk) {
         try (Jvm jvm = bounded(jdk).agent("heap=dump,doe=n,files=9,file=out.%n.hprof")
                 .run(JavaErrors.class, "own", "direct", "heap", "none", "heap")) {
@@ -112,7 +112,7 @@ class JavaErrorsTest {
     /** A message may be a value of the application's. */
     @ParameterizedTest
     @Beside
-    @MethodSource("some")
+    @Rows("some")
     void aRedactedDumpTellsTheClassAlone(Jdk jdk) {
         Path dump = folder.resolve("out.hprof");
         try (Jvm jvm = bounded(jdk).agent("heap=dump,doe=n,files=9,redact=strings,file=" + dump).run(JavaErrors.class, "own")) {
@@ -127,7 +127,7 @@ class JavaErrorsTest {
     /** Not even a thread can be started without another mapping. */
     @ParameterizedTest
     @Beside
-    @MethodSource("some")
+    @Rows("some")
     void aProcessThatHasAllMappingsIsDumped(Jdk jdk) {
         Path dump = folder.resolve("out.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xms1g", "-Xmx1g", "-Xint").agent("heap=dump,doe=n,file=" + dump).run(JavaErrors.class, "maps")) {
@@ -141,7 +141,7 @@ class JavaErrorsTest {
     /** The JDK collects garbage and maps again; nobody sees the first failure. */
     @ParameterizedTest
     @Beside
-    @MethodSource("some")
+    @Rows("some")
     void whatTheJdkTriesAgainIsNoError(Jdk jdk) {
         try (Jvm jvm = bounded(jdk).agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof")).run(JavaErrors.class, "mapOnce")) {
             assertEquals(0, jvm.exit(), jvm.err::text);
@@ -152,7 +152,7 @@ class JavaErrorsTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void whatAClassMakesForLaterIsNoError(Jdk jdk) {
         try (Jvm jvm = bounded(jdk).agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof")).run(JavaErrors.class, "kept")) {
             assertEquals(0, jvm.exit(), jvm.err::text);
@@ -163,7 +163,7 @@ class JavaErrorsTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("some")
+    @Rows("some")
     void oomSwitchesItOff(Jdk jdk) {
         try (Jvm jvm = bounded(jdk).agent("heap=dump,doe=n,oom=n").run(JavaErrors.class, "own", "direct")) {
             assertEquals(0, jvm.exit(), jvm.err::text);
@@ -175,7 +175,7 @@ class JavaErrorsTest {
     /** Beside profiles, which rewrite the same class, and count its objects and calls. */
     @ParameterizedTest
     @Beside
-    @MethodSource("some")
+    @Rows("some")
     void profilesRewriteTheSameClass(Jdk jdk) throws IOException {
         String line = "hprof-rs: harm.JavaErrors$OutOfSpace: no space";
         Path dump = folder.resolve("out.hprof");

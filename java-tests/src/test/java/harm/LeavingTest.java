@@ -10,11 +10,11 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A JVM that ends waits for its last dump, but not for one that goes nowhere, and Ctrl-\ meanwhile does no harm. */
@@ -50,7 +50,7 @@ class LeavingTest extends HoldingTest {
 
     /** Stopped by somebody, frozen, or at a disk that hangs: nobody waits for `timeout` then. */
     @ParameterizedTest
-    @MethodSource("two")
+    @Rows("two")
     void aCopyThatIsStoppedIsGivenUp(Jdk jdk) {
         try (Jvm jvm = run(holding(jdk, Place.MARKING, "timeout=600,"))) {
             signal(heldCopy(jvm), "STOP");

@@ -20,8 +20,10 @@ import java.util.stream.Stream;
 import million.MillionObjects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** In a container that has no room for it, an analysis is refused or given up, and the JVM runs on. */
+@Isolated("fills the memory of a group")
 class LittleRoomTest {
     /** More than the agent leaves to the application and a dump takes, but less than a graph of two million objects. */
     private static final long LEFT_BYTES = 64 << 20;

@@ -9,6 +9,7 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Testimony;
 import harness.Tools;
 import java.io.IOException;
@@ -21,13 +22,14 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Dump after dump of a JVM that does everything at once: each is whole and was made by a fork, and none leaves a trace in the JVM.
  * {@code -Ddumps=300} makes more of them; their end lines are kept under target/harm/.
  */
+@Isolated("keeps both processors busy")
 class LoadTest {
     private static final int DUMPS = Integer.getInteger("dumps", 20);
 
@@ -38,7 +40,7 @@ class LoadTest {
     }
 
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void dumpsInARow(Jdk jdk) throws IOException {
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx256m")
                 .agent("heap=dump,doe=n,file=" + folder.resolve("out.%n.hprof")).run(Storm.class, "100", "all").ready()) {

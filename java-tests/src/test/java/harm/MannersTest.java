@@ -7,6 +7,7 @@ import harness.Engine;
 import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jvm;
+import harness.Rows;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -16,7 +17,6 @@ import java.nio.file.Paths;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** How the forked copy behaves towards the system and the application's other processes, as the system sees it. */
 class MannersTest extends HoldingTest {
@@ -28,7 +28,7 @@ class MannersTest extends HoldingTest {
 
     /** Sent to a group of processes: by the terminal, by systemd, by `pkill -f`. It is the JVM that answers. */
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void whatEndsOrAsksTheJvmDoesNotEndTheCopy(Jdk jdk) throws IOException {
         try (Jvm jvm = run(holding(jdk, Place.MARKING, ""))) {
             long copy = heldCopy(jvm);
@@ -43,7 +43,7 @@ class MannersTest extends HoldingTest {
     }
 
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void itKeepsNothingThatIsTheApplications(Jdk jdk) throws IOException {
         try (Jvm jvm = run(holding(jdk, Place.MARKING, "").through("nice", "-n", "3"))) {
             Path copy = Paths.get("/proc/" + heldCopy(jvm));
@@ -71,7 +71,7 @@ class MannersTest extends HoldingTest {
 
     /** It holds no port of the application's, nor its memory: what comes after a killed JVM finds nothing of it. */
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void itDiesWithTheJvm(Jdk jdk) {
         try (Jvm jvm = run(holding(jdk, Place.MARKING, ""))) {
             long copy = heldCopy(jvm);

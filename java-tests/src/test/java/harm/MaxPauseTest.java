@@ -10,17 +10,19 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import readers.Few;
 import threads.Deep;
 
 /** `maxpause=` bounds each way to a dump, by an estimate before it begins and, for a fork, by what its walk has taken. */
+@Isolated("bounds a pause by time")
 class MaxPauseTest {
     private static final String NO_DUMP = "hprof-rs: no dump: ";
     private static final String DUMPER = NO_DUMP + "HotSpot's own dumper would stop the application for up to \\d+ s, "
@@ -35,7 +37,7 @@ class MaxPauseTest {
     }
 
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void boundsTheFork(Jdk jdk) {
         String[] inUse = {"-Xms128m", "-Xmx128m", "-XX:+AlwaysPreTouch"};
         try (Jvm jvm = asked(jdk, "maxpause=1,", "a", inUse)) {
@@ -48,7 +50,7 @@ class MaxPauseTest {
     }
 
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void boundsHotSpotsDumper(Jdk jdk) {
         for (String way : List.of("stop=always,", "engine=portable,")) {
             try (Jvm jvm = asked(jdk, way + "maxpause=1,", "a")) {

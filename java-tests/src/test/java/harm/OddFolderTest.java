@@ -10,6 +10,7 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Testimony;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -22,7 +23,6 @@ import lifecycle.Patient;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** File systems that lack operations: object stores, networks, FUSE. No whole dump is lost there. */
@@ -34,7 +34,7 @@ class OddFolderTest {
     }
 
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void aWholeDumpThatGetsNoNameStays(Jdk jdk) throws IOException {
         String options = "heap=dump,doe=n,file=" + folder.resolve("out.hprof");
         for (int run = 0; run < 2; run++) {

@@ -12,6 +12,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
+import harness.Rows;
 import harness.Setup;
 import harness.Tools;
 import java.io.IOException;
@@ -27,7 +28,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** The first OutOfMemoryError gives a dump that shows the leak, and the program ends as it would without the agent. */
 class OutOfMemoryTest {
@@ -47,7 +47,7 @@ class OutOfMemoryTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("matrix")
+    @Rows("matrix")
     void theLeakOfAFrameIsInTheDump(Setup setup) {
         Path dump = folder.resolve("out.hprof");
         // ZGC does not start with less.
@@ -68,7 +68,7 @@ class OutOfMemoryTest {
     /** What the agent allocates at the start must not fail: HotSpot would run the user's command. */
     @ParameterizedTest
     @Beside
-    @MethodSource("matrix")
+    @Rows("matrix")
     void theAgentCausesNoErrorInASmallHeap(Setup setup) {
         Path command = folder.resolve("command");
         // Java 26 does not start with 2 MB, nor ZGC with less than this.
@@ -94,7 +94,7 @@ class OutOfMemoryTest {
      */
     @ParameterizedTest
     @Beside
-    @MethodSource("matrix")
+    @Rows("matrix")
     void aSignalThatComesWithTheErrorIsAnswered(Setup setup) throws IOException {
         Path dump = folder.resolve("out.hprof");
         // Before 17, ZGC has no memory for the thread that answers the signal in a smaller heap: docs/limits.md.
@@ -119,7 +119,7 @@ class OutOfMemoryTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("some")
+    @Rows("some")
     void anApplicationThatHasTakenAllDescriptorsIsDumped(Jdk jdk) {
         Path dump = folder.resolve("out.hprof");
         try (Jvm jvm = small(jdk).through("sh", "-c", "ulimit -n 150 && exec \"$@\"", "sh")
@@ -138,7 +138,7 @@ class OutOfMemoryTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("ways")
+    @Rows("ways")
     void theProgramEndsAsItWouldWithoutTheAgent(Jdk jdk, String way) {
         Path dump = folder.resolve("out.hprof");
         String[] arguments = way.split(" ");
@@ -158,7 +158,7 @@ class OutOfMemoryTest {
     /** Without room for the object of the last thread most JVMs end without VMDeath. */
     @ParameterizedTest
     @Beside
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void aHeapWithoutRoomForAnyObject(Jdk jdk) {
         try (Jvm jvm = small(jdk).with(Collector.G1).agent("heap=dump,file=" + folder.resolve("out.hprof"))
                 .run(OutOfMemory.class, "full", "main", "uncaught")) {
@@ -173,7 +173,7 @@ class OutOfMemoryTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("some")
+    @Rows("some")
     void oomSaysWhetherThereIsADumpAndAnEnd(Jdk jdk) {
         Path dump = folder.resolve("exit.hprof");
         try (Jvm jvm = small(jdk).agent("heap=dump,oom=exit,file=" + dump).run(OutOfMemory.class, "heap", "other", "caught")) {
@@ -193,7 +193,7 @@ class OutOfMemoryTest {
     /** HotSpot ends the process before it reports the error to the agent. */
     @ParameterizedTest
     @Beside
-    @MethodSource("some")
+    @Rows("some")
     void switchesThatLeaveNoTimeForADumpAreToldOf(Jdk jdk) {
         for (String name : List.of("ExitOnOutOfMemoryError", "CrashOnOutOfMemoryError")) {
             boolean isCrash = name.startsWith("Crash");
@@ -209,7 +209,7 @@ class OutOfMemoryTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("some")
+    @Rows("some")
     void aCommandThatKillsIsToldOf(Jdk jdk) {
         try (Jvm jvm = small(jdk).switches("-XX:OnOutOfMemoryError=kill -9 %p")
                 .agent("heap=dump,file=" + folder.resolve("none.hprof")).run(OutOfMemory.class, "heap", "main", "caught")) {
@@ -221,7 +221,7 @@ class OutOfMemoryTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("some")
+    @Rows("some")
     void hotspotsOwnDumpAndCommandGoBesideIt(Jdk jdk) {
         Path own = folder.resolve("hotspot.hprof");
         try (Jvm jvm = small(jdk).switches("-XX:+HeapDumpOnOutOfMemoryError", "-XX:HeapDumpPath=" + own,

@@ -8,6 +8,7 @@ import harness.Folder;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Testimony;
 import java.nio.file.Path;
 import java.util.List;
@@ -16,7 +17,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** A heap that a faulty library has damaged is read in the copy alone: the application, which never reads it, runs on. */
 class PoisonTest {
@@ -37,7 +37,7 @@ class PoisonTest {
     }
 
     @ParameterizedTest
-    @MethodSource("damages")
+    @Rows("damages")
     void aDamagedHeapIsNotReadInsideTheApplication(Jdk jdk, String references, String damage, String what) {
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx256m", "-XX:+UseEpsilonGC", references)
                 .agent("heap=dump,file=" + folder.resolve("out.%n.hprof")).run(Poison.class).ready()) {

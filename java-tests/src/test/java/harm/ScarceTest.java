@@ -13,6 +13,7 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jvm;
 import harness.Mounts;
+import harness.Rows;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -22,13 +23,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** What the system refuses in the middle of a dump, room on the disk or a process, costs nothing but that dump. */
 class ScarceTest extends HoldingTest {
     /** Only the copy meets this limit. */
     @ParameterizedTest
-    @MethodSource("two")
+    @Rows("two")
     void aFileThatTheCopyMayNotExtend(Jdk jdk) throws IOException {
         try (Jvm jvm = run(holding(jdk, Place.WRITING, ""))) {
             Command.run("prlimit", "--fsize=1000", "--pid", heldCopy(jvm)).good();
@@ -40,7 +40,7 @@ class ScarceTest extends HoldingTest {
 
     /** Somebody else fills the disk when the head of the dump is on it; once there is room again, so are dumps. */
     @ParameterizedTest
-    @MethodSource("two")
+    @Rows("two")
     void aDiskThatIsFullBeforeTheCopyWrites(Jdk jdk) throws IOException {
         Path disk = Files.createDirectories(folder.resolve("disk"));
         try (Jvm jvm = run(holding(jdk, Place.WRITING, "", disk).through("unshare", Mounts.OWN, "sh", "-c",
@@ -64,7 +64,7 @@ class ScarceTest extends HoldingTest {
 
     /** Room for nothing, for the thread that writes, for the copy, too, but not for the copy's threads; room for all. */
     @ParameterizedTest
-    @MethodSource("two")
+    @Rows("two")
     void processesThatAreUsedUp(Jdk jdk) throws IOException {
         Path group = group();
         // A JVM that makes no threads of its own while the test counts them.

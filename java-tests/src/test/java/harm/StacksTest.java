@@ -8,9 +8,9 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jvm;
 import harness.Launch;
+import harness.Rows;
 import java.nio.file.Files;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The C library takes the stacks of threads that a fork leaves as free: it gives them to the copy's own threads, and
@@ -18,27 +18,27 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class StacksTest extends HoldingTest {
     @ParameterizedTest
-    @MethodSource("two")
+    @Rows("two")
     void ofManyThreads(Jdk jdk) {
         isDumpedByFork(watching(jdk, "", folder), 200);
     }
 
     @ParameterizedTest
-    @MethodSource("two")
+    @Rows("two")
     void ofLargeSize(Jdk jdk) {
         isDumpedByFork(watching(jdk, "", folder).switches("-Xss8m"), 20);
     }
 
     /** The library keeps none here, so that the first thread of the copy that ends has all of them unmapped. */
     @ParameterizedTest
-    @MethodSource("two")
+    @Rows("two")
     void ofWhichNoneIsKept(Jdk jdk) {
         isDumpedByFork(watching(jdk, "", folder).through("env", "GLIBC_TUNABLES=glibc.pthread.stack_cache_size=0"), 8);
     }
 
     /** Stacks of 4 MB are what fits a thread of the copy that asks for 2. */
     @ParameterizedTest
-    @MethodSource("two")
+    @Rows("two")
     void areNotUsedAnew(Jdk jdk) {
         for (String size : new String[] {"-Xss1m", "-Xss4m"}) {
             // No thread of the JVM ends: the stack of one that has may well be used anew.

@@ -10,11 +10,11 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.ProcessMemory;
+import harness.Rows;
 import java.io.IOException;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** The copy does not get the parts of the heap that hold no object: the pause is shorter for it, and the process as before. */
 class UnusedHeapTest extends HoldingTest {
@@ -33,7 +33,7 @@ class UnusedHeapTest extends HoldingTest {
     }
 
     @ParameterizedTest
-    @MethodSource("heaps")
+    @Rows("heaps")
     void isNotCopied(Jdk jdk, Collector collector) throws IOException {
         // Each page of the heap is there from the beginning; the program uses some of the first.
         try (Jvm jvm = run(holding(jdk, Place.ENCODING, "").with(collector)

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 
 /** A command that is run to its end: exit code and output. */
 public final class Command {
-    private static final Duration LIMIT = Duration.ofMinutes(3);
+    private static final Duration LIMIT = Duration.ofSeconds(Integer.getInteger("patience", 60));
 
     public final List<String> words;
     public final int exit;

@@ -16,12 +16,13 @@ import java.util.stream.Stream;
 /** A running JVM: its output, its input, its end. Closing it kills it. */
 public final class Jvm implements AutoCloseable {
     /** Ample for anything on two busy cores; nothing waits this long unless it is stuck. An emulator may need more. */
-    public static final Duration LIMIT = Duration.ofSeconds(Integer.getInteger("patience", 90));
+    public static final Duration LIMIT = Duration.ofSeconds(Integer.getInteger("patience", 60));
 
     private final Jdk jdk;
     private final Process process;
     private final List<String> words;
     private final Writer input;
+    private final long began = System.nanoTime();
     public final Output out;
     public final Output err;
 
@@ -52,6 +53,7 @@ public final class Jvm implements AutoCloseable {
     public Jvm ready() {
         try {
             out.await("READY", LIMIT);
+            Durations.started(System.nanoTime() - began);
             removeStaleSocket();
             return this;
         } catch (AssertionError e) {
@@ -116,7 +118,7 @@ public final class Jvm implements AutoCloseable {
     /** Loads the agent into the running JVM. */
     public Command attach(String options) {
         // The argument is one option of jcmd's own grammar, where quotes keep ',' and '=' together.
-        return jcmd("JVMTI.agent_load", Tools.agent().toString(), '"' + options + '"');
+        return jcmd("JVMTI.agent_load", '"' + Tools.agent().toString() + '"', '"' + options + '"');
     }
 
     /** Waits for the end of the process and gives its exit code. */

@@ -19,16 +19,24 @@ public final class Tools {
 
     private static final Path TARGET = PROJECT.resolveSibling("target");
 
+    /** Where what is under test was built: by the profile quick of Cargo.toml, or with -Dbuild=release as it is shipped. */
+    private static final Path BUILT = TARGET.resolve(System.getProperty("build", "quick"));
+
     private Tools() {}
+
+    /** The folder of the project. */
+    public static Path project() {
+        return PROJECT.getParent();
+    }
 
     /** The agent library. */
     public static Path agent() {
-        return needed("agent", TARGET.resolve("release/libhprof_rs.so"), "build it with `cargo build --release`");
+        return needed("agent", BUILT.resolve("libhprof_rs.so"), "build it with `make quick`");
     }
 
     /** The `hprof` command. */
     public static Path command() {
-        return needed("command", TARGET.resolve("release/hprof"), "build it with `cargo build --release -p hprof`");
+        return needed("command", BUILT.resolve("hprof"), "build it with `make quick`");
     }
 
     /** Our own jar, with the agent inside. */
@@ -38,8 +46,7 @@ public final class Tools {
 
     /** The example of the crate bytecode that rewrites classes. */
     static Path rewriter() {
-        return needed("rewriter", TARGET.resolve("release/examples/rewrite_classes"),
-                "build it with `cargo build --release -p hprof-bytecode --example rewrite_classes`");
+        return needed("rewriter", BUILT.resolve("examples/rewrite_classes"), "build it with `make quick`");
     }
 
     static Path slurp() {

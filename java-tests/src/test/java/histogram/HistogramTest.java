@@ -8,6 +8,7 @@ import harness.Folder;
 import harness.Histogram;
 import harness.Jvm;
 import harness.Reach;
+import harness.Rows;
 import harness.Setup;
 import java.nio.file.Path;
 import java.util.Map;
@@ -15,7 +16,6 @@ import java.util.TreeMap;
 import lifecycle.Patient;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * In a quiet JVM the agent's dump holds what HotSpot's own dump and HotSpot's own histogram do, as far as it can be
@@ -46,7 +46,7 @@ class HistogramTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("harness.Setup#matrix")
+    @Rows("harness.Setup#matrix")
     void isHotspotsOwn(Setup setup) {
         // Without the archive of shared classes, whose part of the heap has dead objects and is never collected.
         try (Jvm jvm = Jvm.on(setup.jdk, folder).with(setup.collector).switches("-Xmx64m", "-Xshare:off")

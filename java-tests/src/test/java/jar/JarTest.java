@@ -10,6 +10,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
+import harness.Rows;
 import harness.Testimony;
 import harness.Tools;
 import java.io.IOException;
@@ -20,7 +21,6 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** A program that dumps its own JVM by the jar, which nobody started with an agent. */
 class JarTest {
@@ -53,7 +53,7 @@ class JarTest {
     }
 
     @ParameterizedTest
-    @MethodSource("majors")
+    @Rows("majors")
     void aProgramDumpsItself(Jdk jdk) {
         try (Jvm jvm = started(on(jdk))) {
             Path plain = folder.resolve("a.hprof");
@@ -110,7 +110,7 @@ class JarTest {
     }
 
     @ParameterizedTest
-    @MethodSource("majors")
+    @Rows("majors")
     void aProgramAsksWhatIsInItsHeap(Jdk jdk) {
         try (Jvm jvm = started(on(jdk))) {
             String said = asked(jvm, "histogram");
@@ -129,7 +129,7 @@ class JarTest {
     }
 
     @ParameterizedTest
-    @MethodSource("majors")
+    @Rows("majors")
     void aProgramAsksWhereItAllocates(Jdk jdk) throws IOException {
         Path sites = folder.resolve("sites.txt");
         // Another library than that in the jar, as the JVM has it from its start.
@@ -149,7 +149,7 @@ class JarTest {
     }
 
     @ParameterizedTest
-    @MethodSource("majors")
+    @Rows("majors")
     void aCommandThatIsNotThereIsNamed(Jdk jdk) {
         try (Jvm jvm = started(on(jdk).switches("-Dhprofrs.command=/none/hprof"))) {
             String said = asked(jvm, "leaks");
@@ -159,7 +159,7 @@ class JarTest {
     }
 
     @ParameterizedTest
-    @MethodSource("since21")
+    @Rows("since21")
     void aVirtualThreadMayAsk(Jdk jdk) {
         try (Jvm jvm = started(on(jdk))) {
             Path dump = folder.resolve("a.hprof");
@@ -188,7 +188,7 @@ class JarTest {
     }
 
     @ParameterizedTest
-    @MethodSource("since21")
+    @Rows("since21")
     void aLibraryThatCannotBeLoadedIsNamed(Jdk jdk) {
         try (Jvm jvm = started(on(jdk).switches("-Dhprofrs.library=" + folder.resolve("none.so")))) {
             for (int round = 1; round <= 2; round++) {

@@ -12,12 +12,12 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.NetBeansReader;
+import harness.Rows;
 import harness.Tools;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Planted leaks come first in the answer of `hprof leaks` and on the page of `hprof report`, with who holds them and the line
@@ -43,7 +43,7 @@ class LeaksTest {
 
     /** From the running JVM and from its dump, in JSON, as text and on the page. */
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void theLeakIsFirst(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,sampling=0,doe=n,file=leak.%n.hprof")
                 .run(Leaks.class, LEAKS.get(0)[0])) {
@@ -142,7 +142,7 @@ class LeaksTest {
      * the JDK's own lack four bytes each. Else the two agree, object by object.
      */
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void retainedSizesAreThoseOfNetBeans(Jdk jdk) {
         Path dump = folder.resolve("leak.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-XX:-UseCompressedOops").agent("heap=dump,file=" + dump)

@@ -12,6 +12,7 @@ import harness.Command;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Tools;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,7 +20,6 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** `hprof memory` names nearly all resident memory, and the owners of what is outside of the heap. */
 class OffHeapTest {
@@ -33,7 +33,7 @@ class OffHeapTest {
     }
 
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void nearlyAllHasAName(Jdk jdk) throws Exception {
         Path dump = folder.resolve("off-heap.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,sampling=0,doe=n,file=" + dump).switches("-Xmx256m")

@@ -11,6 +11,7 @@ import harness.Command;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Tools;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -19,7 +20,6 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Soft, weak, phantom and finalizer references keep their objects alive, as in Eclipse MAT; by `--references strong` they do not. */
 class ReferencesTest {
@@ -40,7 +40,7 @@ class ReferencesTest {
     }
 
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void holdByTheRuleOfAllAlone(Jdk jdk) {
         Path dump = folder.resolve("references.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).dumpTo(dump).run(Referred.class).ready()) {

@@ -9,6 +9,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.RetainedSizes;
+import harness.Rows;
 import harness.SharkTree;
 import harness.Tools;
 import java.nio.file.Path;
@@ -19,7 +20,6 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Retained sizes and dominators in the dump of a database are those of other tools, object by object, but for rules that differ. */
 class RetainedSizesTest {
@@ -33,7 +33,7 @@ class RetainedSizesTest {
 
     /** By Eclipse MAT's rules (`--sizes mat`). With the JVM's own sizes, the comparison must see what differs. */
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     @EnabledIfSystemProperty(named = "peers", matches = "all", disabledReason = "make peers-test builds hprof-analyzer")
     void areThoseOfHprofAnalyzer(Jdk jdk) {
         Path dump = dump(jdk);
@@ -55,7 +55,7 @@ class RetainedSizesTest {
      * Where Shark puts an object higher later on, it leaves what is below in its place, whose dominator is then too low.
      */
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void dominatorsAreThoseOfShark(Jdk jdk) {
         Path dump = dump(jdk);
         SharkTree shark = new SharkTree(dump);

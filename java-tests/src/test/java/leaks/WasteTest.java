@@ -12,13 +12,13 @@ import harness.Command;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Testimony;
 import harness.Tools;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** `hprof waste` finds what was planted, in strings of both layouts (characters up to 8, bytes since 9). */
 class WasteTest {
@@ -35,7 +35,7 @@ class WasteTest {
     }
 
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void whatIsPlantedIsFound(Jdk jdk) {
         Path dump = folder.resolve("waste.hprof");
         long count;

@@ -11,6 +11,7 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Testimony;
 import harness.Tools;
 import java.io.IOException;
@@ -25,7 +26,6 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** What was there before a JVM started is still there after it. */
 class EvidenceTest {
@@ -42,7 +42,7 @@ class EvidenceTest {
     }
 
     @ParameterizedTest
-    @MethodSource("majors")
+    @Rows("majors")
     void aDumpTakesAFreeNameBesideAFileThatIsThere(Jdk jdk) throws IOException {
         Path there = Files.write(folder.resolve("out.hprof"), EVIDENCE);
         Files.write(folder.resolve("out.2.hprof"), EVIDENCE);
@@ -62,7 +62,7 @@ class EvidenceTest {
     }
 
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void withForceTheFirstDumpReplacesIt(Jdk jdk) throws IOException {
         Path there = Files.write(folder.resolve("out.hprof"), EVIDENCE);
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,force=y,file=" + there).run(Patient.class).ready()) {
@@ -115,7 +115,7 @@ class EvidenceTest {
 
     /** What the shell or an image gives to every JVM is for the application alone. */
     @ParameterizedTest
-    @MethodSource("majors")
+    @Rows("majors")
     void toolsOfTheJdkTouchNothing(Jdk jdk) throws IOException {
         Path there = Files.write(folder.resolve("out.hprof"), EVIDENCE);
         String variable = "JAVA_TOOL_OPTIONS=-agentpath:" + Tools.agent() + "=heap=dump,file=" + there;
@@ -156,7 +156,7 @@ class EvidenceTest {
 
     /** Each makes its dumps under the same name, and none is lost. */
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void jvmsThatStartAtOnceKeepEachOthersDumps(Jdk jdk) throws IOException {
         List<Jvm> jvms = new ArrayList<>();
         int count = 4;

@@ -5,11 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.Collector;
 import harness.Command;
+import harness.EachJdk;
 import harness.Folder;
 import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Setup;
 import harness.Testimony;
 import harness.Tools;
@@ -22,7 +24,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Dumps are made when they are asked for and when the JVM ends, and nothing else changes for the program. */
@@ -33,8 +34,9 @@ class LifeCycleTest {
         return Jdks.majors();
     }
 
+    @EachJdk("one life of a JVM with dumps")
     @ParameterizedTest
-    @MethodSource("majors")
+    @Rows("majors")
     void eachSignalAndTheEndGiveOneFile(Jdk jdk) {
         Folder dumps = new Folder(folder);
         List<String> names = List.of("out.hprof", "out.1.hprof", "out.2.hprof", "out.3.hprof");
@@ -53,7 +55,7 @@ class LifeCycleTest {
     }
 
     @ParameterizedTest
-    @MethodSource("majors")
+    @Rows("majors")
     void signalsInABurstLeaveWholeFiles(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).dumpTo(folder.resolve("out.hprof")).run(Patient.class).ready()) {
             jvm.signal("QUIT");
@@ -87,7 +89,7 @@ class LifeCycleTest {
     }
 
     @ParameterizedTest
-    @MethodSource("majors")
+    @Rows("majors")
     void aLoaderThatIsHeldHoldsUpNothing(Jdk jdk) {
         String loader = "-Djava.system.class.loader=" + HeldLoader.Loader.class.getName();
         try (Jvm jvm = Jvm.on(jdk, folder).switches(loader).dumpTo(folder.resolve("out.hprof")).run(HeldLoader.class).ready()) {
@@ -106,7 +108,7 @@ class LifeCycleTest {
     }
 
     @ParameterizedTest
-    @MethodSource("majors")
+    @Rows("majors")
     void doeSwitchesTheLastDumpOff(Jdk jdk) {
         Folder dumps = new Folder(folder);
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof"))
@@ -126,7 +128,7 @@ class LifeCycleTest {
 
     /** Scripts send the signal to have the threads printed. The second printing comes after all that the first signal asks for. */
     @ParameterizedTest
-    @MethodSource("majors")
+    @Rows("majors")
     void signalSwitchesTheDumpAtTheSignalOff(Jdk jdk) {
         Path asked = folder.resolve("asked.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,signal=n,file=" + folder.resolve("out.hprof")).run(Patient.class).ready()) {
@@ -141,7 +143,7 @@ class LifeCycleTest {
     }
 
     @ParameterizedTest
-    @MethodSource("majors")
+    @Rows("majors")
     void theDefaultFileIsInTheWorkingDirectory(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump").run(Patient.class).ready()) {
             assertEquals(0, jvm.end());
@@ -156,7 +158,7 @@ class LifeCycleTest {
     }
 
     @ParameterizedTest
-    @MethodSource("loadingSetups")
+    @Rows("loadingSetups")
     void dumpsWhileClassesAreDefined(Setup setup) {
         Folder dumps = new Folder(folder);
         try (Jvm jvm = Jvm.on(setup.jdk, folder).with(setup.collector).switches("-Xmx256m")
@@ -178,7 +180,7 @@ class LifeCycleTest {
 
     /** Stacks of allocations name classes that were loaded since the dump began. */
     @ParameterizedTest
-    @MethodSource("withoutFork")
+    @Rows("withoutFork")
     void tellsOfAllocationsWhileClassesAreDefined(Setup setup, String option) {
         Folder dumps = new Folder(folder);
         try (Jvm jvm = setup.on(folder).switches("-Xmx256m")
@@ -195,7 +197,7 @@ class LifeCycleTest {
     }
 
     @ParameterizedTest
-    @MethodSource("loadingSetups")
+    @Rows("loadingSetups")
     void whereDumpsTakeLongTheUserLearnsItAtTheStart(Setup setup) {
         boolean takesLong = setup.collector == Collector.ZGC && setup.jdk.major < 17;
         for (String option : List.of("", ",stop=n", ",verbose=n")) {

@@ -10,13 +10,13 @@ import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
 import harness.Mode;
+import harness.Rows;
 import harness.Tools;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Each file of the agent has the mode of the option, and without it no other user reads a dump. */
 class ModeTest {
@@ -27,7 +27,7 @@ class ModeTest {
     }
 
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void eachFileHasTheModeThatIsSaid(Jdk jdk) {
         // HotSpot's own dumper makes a file of its own first; the text is made of a binary dump.
         List<String> ways = List.of("file=a.hprof", "file=b.hprof.gz", "file=c.hprof,stop=always", "file=d.txt,format=a");
@@ -47,7 +47,7 @@ class ModeTest {
     }
 
     @ParameterizedTest
-    @MethodSource("withCommands")
+    @Rows("withCommands")
     void whatConditionsAndCommandsCauseHasItToo(Jdk jdk) {
         Jvm watched = masked(jdk, "077")
                 .agent("heap=dump,doe=n,mode=0644,on=every=1s,count=1,do=histo=a.jsonl,metrics=a.prom").run(Patient.class);
@@ -63,7 +63,7 @@ class ModeTest {
     }
 
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void withoutAWordADumpIsItsOwners(Jdk jdk) {
         try (Jvm jvm = masked(jdk, "0").agent("heap=dump,file=a.hprof").run(Patient.class).ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.Jdk;
 import harness.Jvm;
+import harness.Rows;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,10 +14,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import million.MillionObjects;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** A dump gives back what it took: no tags stay in the JVM, no buffers in the agent. */
+@Isolated("measures memory of a process and of the system")
 class MemoryTest {
     private static final Pattern ROW = Pattern.compile("-\\s+(.+?) \\(reserved=\\d+KB, committed=(\\d+)KB\\)");
 
@@ -33,7 +35,7 @@ class MemoryTest {
     @TempDir Path folder;
 
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void isGivenBack(Jdk jdk) throws IOException {
         // One arena of malloc, lest its habits with many be taken for ours.
         try (Jvm jvm = Jvm.on(jdk, folder).through("env", "MALLOC_ARENA_MAX=1")

@@ -5,18 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.Folder;
 import harness.Jvm;
+import harness.Rows;
 import harness.Setup;
 import harness.Testimony;
 import java.nio.file.Path;
 import java.util.Set;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** A million objects come through whole on every Java and with every collector, by the word of every judge. */
 class MillionObjectsTest {
     @ParameterizedTest
-    @MethodSource("harness.Setup#matrix")
+    @Rows("harness.Setup#matrix")
     void arriveWhole(Setup setup, @TempDir Path folder) {
         Path dump = folder.resolve("million.hprof");
         try (Jvm jvm = Jvm.on(setup.jdk, folder).with(setup.collector).switches("-Xmx256m").dumpTo(dump)

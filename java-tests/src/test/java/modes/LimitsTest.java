@@ -7,6 +7,7 @@ import harness.Folder;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Testimony;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,7 +15,6 @@ import java.util.List;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** A program that meets the end of its stack or of its heap meets it with the agent as it would without, and lives on. */
 class LimitsTest {
@@ -34,13 +34,13 @@ class LimitsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("cases")
+    @Rows("cases")
     void theEndOfTheStack(Jdk jdk, String modes) {
         survives(jdk, modes, "stack", "-Xmx256m");
     }
 
     @ParameterizedTest
-    @MethodSource("cases")
+    @Rows("cases")
     void theEndOfTheHeap(Jdk jdk, String modes) {
         survives(jdk, modes, "heap", "-Xmx32m");
     }

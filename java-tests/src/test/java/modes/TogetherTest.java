@@ -10,6 +10,7 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Testimony;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -20,14 +21,15 @@ import java.util.List;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * All modes that go together at once, in a program that does all that they record: it comes to the same results, ends,
  * keeps no class, and the files are whole. {@code -Dseconds=180} lets each case run so long.
  */
+@Isolated("keeps both processors busy")
 class TogetherTest {
     private static final String SECONDS = System.getProperty("seconds", "3");
     private static final int SIGNALS = 3;
@@ -52,7 +54,7 @@ class TogetherTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("cases")
+    @Rows("cases")
     void theProgramIsWell(Jdk jdk, String modes) throws IOException {
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx512m").agent(modes).run(Together.class, SECONDS).ready()) {
             for (int i = 1; i <= SIGNALS; i++) {

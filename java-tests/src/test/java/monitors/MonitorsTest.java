@@ -11,6 +11,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.MonitorReport;
+import harness.Rows;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,10 +25,11 @@ import jdk.jfr.consumer.RecordingFile;
 import lifecycle.Patient;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Contention and waits are those that the program measures itself; owners and waiters are who they are. */
+@Isolated("measures times of waiting")
 class MonitorsTest {
     /** Between the readings of the clock by the program and by the agent a thread may lose the processor. */
     private static final double OWN_MILLIS = 50;
@@ -42,7 +44,7 @@ class MonitorsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void contentionIsWhatTheProgramMeasuresAndBeginsAnew(Jdk jdk) {
         Path report = folder.resolve("monitors.txt");
         try (Jvm jvm = Jvm.on(jdk, folder).agent("monitor=y,file=" + report).run(Contending.class).ready()) {
@@ -93,7 +95,7 @@ class MonitorsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void ownersAndWaitersOfADeadlockAreNamed(Jdk jdk) {
         Path file = folder.resolve("monitors.txt");
         try (Jvm jvm = Jvm.on(jdk, folder).agent("monitor=y,doe=n,file=" + file).run(Deadlock.class).ready()) {
@@ -122,7 +124,7 @@ class MonitorsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void waitsAreToldInOrder(Jdk jdk) {
         Path file = folder.resolve("monitors.txt");
         try (Jvm jvm = Jvm.on(jdk, folder).agent("monitor=y,file=" + file).run(Waiting.class).ready()) {
@@ -148,7 +150,7 @@ class MonitorsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("since21")
+    @Rows("since21")
     void virtualThreadsAreCountedAndListed(Jdk jdk) {
         Path file = folder.resolve("monitors.txt");
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-Djdk.virtualThreadScheduler.parallelism=12")
@@ -208,7 +210,7 @@ class MonitorsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void aCrowdThatLoadsClassesIsWell(Jdk jdk) {
         Path file = folder.resolve("monitors.txt");
         try (Jvm jvm = Jvm.on(jdk, folder).agent("monitor=y,thread=y,file=" + file).run(Crowd.class).ready()) {

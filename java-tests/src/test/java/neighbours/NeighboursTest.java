@@ -7,6 +7,7 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Tools;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -16,7 +17,6 @@ import jdk.jfr.consumer.RecordingFile;
 import leaks.Leaks;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Other tools on the same JVM at the same time: both have their results. */
 class NeighboursTest {
@@ -27,7 +27,7 @@ class NeighboursTest {
     }
 
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void aFlightRecordingGoesOn(Jdk jdk) throws IOException {
         Path recording = folder.resolve("recording.jfr");
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-XX:StartFlightRecording=filename=" + recording + ",settings=profile")
@@ -43,7 +43,7 @@ class NeighboursTest {
 
     /** Another agent with tags and walks of its own: this one, as another library. */
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void anotherAgentWalksTheHeap(Jdk jdk) throws IOException {
         Path other = Files.copy(Tools.agent(), folder.resolve("libother.so"));
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-agentpath:" + other + "=heap=dump,doe=n,file=b.hprof")

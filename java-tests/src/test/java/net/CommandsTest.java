@@ -11,6 +11,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Peer;
+import harness.Rows;
 import harness.SiteList;
 import harness.Testimony;
 import java.nio.charset.StandardCharsets;
@@ -26,7 +27,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** The commands that come through the socket: each is done, or answered by a line. */
 class CommandsTest {
@@ -56,7 +56,7 @@ class CommandsTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("since11")
+    @Rows("since11")
     void binaryAnswers(Jdk jdk) {
         try (Peer peer = Peer.listen(); Jvm jvm = Jvm.on(jdk, folder)
                 .agent("heap=all,doe=n,sampling=64k," + peer.option()).run(Busy.class)) {
@@ -111,7 +111,7 @@ class CommandsTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("majors")
+    @Rows("majors")
     void garbageIsCollected(Jdk jdk) {
         try (Peer peer = Peer.listen(); Jvm jvm = Jvm.on(jdk, folder).switches("-verbose:gc")
                 .agent("heap=dump,doe=n," + peer.option()).run(Patient.class)) {
@@ -126,7 +126,7 @@ class CommandsTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("majors")
+    @Rows("majors")
     void whatCannotBeDoneIsAnsweredByALine(Jdk jdk) {
         try (Peer peer = Peer.listen(); Jvm jvm = Jvm.on(jdk, folder)
                 .agent("cpu=times,doe=n,include=net.*," + peer.option()).run(Busy.class)) {
@@ -162,7 +162,7 @@ class CommandsTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("samplings")
+    @Rows("samplings")
     void theMeasuringIsControlled(Jdk jdk, String sampling) {
         try (Peer peer = Peer.listen(); Jvm jvm = Jvm.on(jdk, folder)
                 .agent("heap=sites,format=b,doe=n," + sampling + "," + peer.option()).run(Busy.class)) {
@@ -197,7 +197,7 @@ class CommandsTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("samplers")
+    @Rows("samplers")
     void theSamplingIsControlled(Jdk jdk, String engine) {
         try (Peer peer = Peer.listen(); Jvm jvm = Jvm.on(jdk, folder)
                 .agent("cpu=samples,interval=1,doe=n,engine=" + engine + "," + peer.option()).run(Busy.class)) {
@@ -248,7 +248,7 @@ class CommandsTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("majors")
+    @Rows("majors")
     void exitEndsTheConnectionAndNotTheProgram(Jdk jdk) {
         try (Peer peer = Peer.listen();
                 Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump," + peer.option()).run(Patient.class)) {
@@ -267,7 +267,7 @@ class CommandsTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("since11")
+    @Rows("since11")
     void halfACommandAndTheEndOfAllEndTheListenerAlone(Jdk jdk) {
         try (Peer peer = Peer.listen();
                 Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump," + peer.option()).run(Patient.class)) {

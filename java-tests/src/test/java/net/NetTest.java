@@ -13,6 +13,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Peer;
+import harness.Rows;
 import harness.Testimony;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -31,7 +32,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 import sites.Leak;
 
 /** What would go into files goes down a socket, and whatever the peer does, the program does not feel it. */
@@ -61,7 +61,7 @@ class NetTest {
     /** By signal and at the end, whole and one after the other; of the forked child's part, too. */
     @ParameterizedTest
     @Beside
-    @MethodSource("engines")
+    @Rows("engines")
     void dumpsOfEveryEngineArriveWhole(Jdk jdk, String option, String engine) {
         try (Peer peer = Peer.listen();
                 Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump," + option + "," + peer.option()).run(Patient.class)) {
@@ -96,7 +96,7 @@ class NetTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("since11")
+    @Rows("since11")
     void sitesAreText(Jdk jdk) {
         String text = textOf(jdk, "heap=sites,sampling=64k", Leak.class);
         assertTrue(text.startsWith("JAVA PROFILE 1.0.1, created "), text);
@@ -107,7 +107,7 @@ class NetTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("majors")
+    @Rows("majors")
     void timesAreText(Jdk jdk) {
         String text = textOf(jdk, "cpu=times,include=sites.*", Leak.class);
         assertTrue(text.contains("CPU TIME (ms) BEGIN"), text);
@@ -148,7 +148,7 @@ class NetTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("majors")
+    @Rows("majors")
     void nobodyThereIsOneLineAndNoMore(Jdk jdk) {
         String option;
         try (Peer gone = Peer.listen()) {
@@ -177,7 +177,7 @@ class NetTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("since11")
+    @Rows("since11")
     void anAttachedAgentHasNoConnection(Jdk jdk) {
         try (Peer peer = Peer.listen(); Jvm jvm = Jvm.on(jdk, folder).run(Patient.class).ready()) {
             Command attached = jvm.attach("heap=dump," + peer.option());
@@ -195,7 +195,7 @@ class NetTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("two")
+    @Rows("two")
     void aPeerThatNeverReadsHoldsUpNothing(Jdk jdk) {
         try (Peer peer = Peer.listen();
                 Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx256m").agent("heap=dump," + peer.option()).run(Busy.class)) {
@@ -247,7 +247,7 @@ class NetTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("majors")
+    @Rows("majors")
     void aPeerThatResetsInMidDumpIsToldOf(Jdk jdk) {
         try (Peer peer = Peer.listen();
                 Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx256m").agent("heap=dump," + peer.option()).run(Busy.class)) {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import harness.Beside;
 import harness.Jvm;
+import harness.Rows;
 import harness.Tools;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -15,7 +16,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import planted.judge.Answer;
 import planted.judge.Kind;
 import planted.judge.Missing;
@@ -40,7 +40,7 @@ class PlantedTest {
 
     @Beside
     @ParameterizedTest
-    @MethodSource("kinds")
+    @Rows("kinds")
     void theAnswerHasTheFacts(Kind kind) {
         try (Jvm jvm = kind.run(folder)) {
             Answer answer = Answer.ours("--no-index", kind.dump(jvm, folder));

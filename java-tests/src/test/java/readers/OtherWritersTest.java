@@ -7,13 +7,13 @@ import harness.Command;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Tools;
 import java.nio.file.Path;
 import java.util.List;
 import old.Allocating;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** `hprof check` finds no errors in the files of other writers, whose readers cope with them. */
@@ -25,7 +25,7 @@ class OtherWritersTest {
     }
 
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void hotspot(Jdk jdk) {
         Path dump = folder.resolve("hotspot.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx16m", "-XX:+HeapDumpOnOutOfMemoryError", "-XX:HeapDumpPath=" + dump)

@@ -10,6 +10,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.PythonReaders;
+import harness.Rows;
 import harness.TextProfile;
 import java.nio.file.Path;
 import java.util.List;
@@ -17,7 +18,6 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import times.Called;
 
 /**
@@ -35,7 +35,7 @@ class ProfileReadersTest {
     }
 
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void bothReadSamples(Jdk jdk) {
         Path report = report(jdk, "cpu=samples,interval=1,cutoff=0", Mix.class, "5");
         TextProfile profile = new TextProfile(report);
@@ -56,7 +56,7 @@ class ProfileReadersTest {
     }
 
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void gprof2dotReadsTimes(Jdk jdk) {
         Path report = report(jdk, "cpu=times,cutoff=0", Called.class, "1000");
         TextProfile profile = new TextProfile(report);

@@ -5,6 +5,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
+import harness.Rows;
 import harness.Testimony;
 import java.nio.file.Path;
 import java.util.List;
@@ -12,14 +13,13 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** The judges on trial: HotSpot's own dumps, no agent anywhere, must satisfy them all. */
 class ReadersTest {
     @TempDir Path folder;
 
     @ParameterizedTest
-    @MethodSource("harness.Jdks#all")
+    @Rows("harness.Jdks#all")
     void agreeOnHotspotsOwnDump(Jdk jdk) {
         judge(Jvm.on(jdk, folder), "readers.Few");
     }
@@ -30,7 +30,7 @@ class ReadersTest {
     }
 
     @ParameterizedTest
-    @MethodSource("subjects")
+    @Rows("subjects")
     void agreeWithTheSubjectsOfOtherTests(String subject, Jdk jdk) {
         judge(Jvm.on(jdk, folder), subject);
     }
@@ -40,7 +40,7 @@ class ReadersTest {
     }
 
     @ParameterizedTest
-    @MethodSource("since17")
+    @Rows("since17")
     void agreeOnModernClasses(Jdk jdk) {
         judge(Jvm.on(jdk, folder).classPath(Javac.subjects(17)), "values.Modern");
     }

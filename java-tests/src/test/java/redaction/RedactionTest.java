@@ -16,6 +16,7 @@ import harness.Jvm;
 import harness.Launch;
 import harness.NetBeansReader;
 import harness.Peer;
+import harness.Rows;
 import harness.SharkReader;
 import harness.SlurpReader;
 import harness.SocketFile;
@@ -37,7 +38,6 @@ import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Planted secrets are looked for in everything that the agent writes: only what docs/production.md lists is there. */
 class RedactionTest {
@@ -62,7 +62,7 @@ class RedactionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void onlyWhatTheWordLeavesIsWritten(Jdk jdk) throws Exception {
         try (Jvm jvm = ready(launch(jdk))) {
             assertEquals(ALL, found(dump(jvm, "plain.hprof", "verbose=y")));
@@ -134,7 +134,7 @@ class RedactionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void nothingGoesThroughAPipe(Jdk jdk) throws IOException {
         Path pipe = folder.resolve("pipe");
         Path taken = folder.resolve("taken");
@@ -146,7 +146,7 @@ class RedactionTest {
                 jvm.signal("QUIT");
                 jvm.err.await(1, "word of a dump", line -> line.contains("sent the heap dump to exec="), Jvm.LIMIT);
                 assertEquals(expected, found(Files.readAllBytes(taken)));
-                Command.run("sh", "-c", Tools.command() + " dump " + jvm.pid() + " -o - --options verbose=y" + redact + " > " + taken)
+                Command.run("sh", "-c", "'" + Tools.command() + "' dump " + jvm.pid() + " -o - --options verbose=y" + redact + " > " + taken)
                         .good();
                 assertEquals(expected, found(Files.readAllBytes(taken)));
                 assertEquals(0, jvm.end(), jvm.err::text);

@@ -15,6 +15,7 @@ import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
 import harness.Mounts;
+import harness.Rows;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,7 +28,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** What cannot be done is reported in one line, and leaves no other trace in the program or on the disk. */
 class RefusalsTest {
@@ -68,13 +68,13 @@ class RefusalsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void aFolderThatIsMissing(Jdk jdk) {
         failsHarmlessly(jdk, folder.resolve("missing/out.hprof"));
     }
 
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void aPathThroughAFile(Jdk jdk) throws IOException {
         failsHarmlessly(jdk, Files.createFile(folder.resolve("file")).resolve("out.hprof"));
     }
@@ -93,7 +93,7 @@ class RefusalsTest {
     /** Each JVM waits ten seconds for a reader. */
     @Beside
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void aTargetThatIsAPipe(Jdk jdk) throws IOException {
         Path pipe = Files.createDirectories(folder.resolve("pipes")).resolve("out.hprof");
         Command.run("mkfifo", pipe).good();
@@ -127,7 +127,7 @@ class RefusalsTest {
 
     /** A disk of two megabytes, mounted where only this JVM sees it. */
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void aDiskThatIsFull(Jdk jdk) throws IOException {
         Path disk = Files.createDirectories(folder.resolve("disk"));
         Launch launch = Jvm.on(jdk, folder).switches("-Xmx256m").through("unshare", Mounts.OWN, "sh", "-c",
@@ -144,7 +144,7 @@ class RefusalsTest {
 
     /** A limit on the size of files is met in the middle of the dump, too; by default its signal kills. */
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void aFileThatMayNotGrow(Jdk jdk) {
         Launch launch = Jvm.on(jdk, folder).switches("-Xmx256m", "-Xshare:off")
                 .through("bash", "-c", "ulimit -f 2048 && exec \"$@\"", "bash").dumpTo(folder.resolve("out.hprof"));
@@ -158,7 +158,7 @@ class RefusalsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void aJvmKilledInMidDumpLeavesNoFinalFile(Jdk jdk) throws IOException {
         Path file = folder.resolve("out.hprof");
         // A file with this name is a whole dump; now and then one is quicker than the signal, not again and again.

@@ -7,6 +7,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
+import harness.Rows;
 import harness.Tools;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,7 +19,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Rewritten classes report beside an agent that changes the method by which they do. */
 class AdvisedTest {
@@ -40,7 +40,7 @@ class AdvisedTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("all")
+    @Rows("all")
     void codeOfOthersInWaitIsNotRunByReports(Jdk jdk, String mode) throws IOException {
         Path report = folder.resolve("report.txt");
         try (Jvm plain = beside(Jvm.on(jdk, folder)).run(Advised.class);
@@ -59,7 +59,7 @@ class AdvisedTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("later")
+    @Rows("later")
     void mockitoWorks(Jdk jdk, String mode) {
         try (Jvm jvm = beside(ours(jdk, mode, folder.resolve("report.txt"))).run(Mocking.class)) {
             assertEquals(0, jvm.exit(), jvm.err::text);

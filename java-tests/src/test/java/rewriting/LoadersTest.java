@@ -7,6 +7,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
+import harness.Rows;
 import harness.SiteList;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,7 +20,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Rewritten classes never ask their loader for anything, even one that runs them to answer; and what they do is counted. */
 class LoadersTest {
@@ -30,7 +30,7 @@ class LoadersTest {
     }
 
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void aLoaderIsAskedForNothingMore(Jdk jdk) throws IOException {
         List<String> expected = run(on(jdk));
         assertTrue(expected.stream().filter(line -> line.startsWith("ASKED ")).count() == 2, expected::toString);

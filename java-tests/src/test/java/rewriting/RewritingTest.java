@@ -14,6 +14,7 @@ import harness.Jvm;
 import harness.Launch;
 import harness.Rewriting;
 import harness.RewrittenRuntime;
+import harness.Rows;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,7 +30,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The crate bytecode on real classes; the JVM's verifier and real programs are the judges.
@@ -58,7 +58,7 @@ class RewritingTest {
     }
 
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void theClassesOfARuntimeComeOutAsTheyWentIn(Jdk jdk) {
         comeOutAsTheyWentIn("Java " + jdk, ClassFiles.of(jdk, module -> true, folder.resolve("old.classes")));
     }
@@ -82,7 +82,7 @@ class RewritingTest {
 
     /** All means all: the class that is wrong shows that the verifier checks those of the runtime, too. */
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void allClassesLinkWithEverythingPutIn(Jdk jdk) throws IOException {
         List<Jdk> jdks = Jdks.majors();
         boolean all = jdk == jdks.get(0) || jdk == jdks.get(jdks.size() - 1);
@@ -105,7 +105,7 @@ class RewritingTest {
     }
 
     @ParameterizedTest
-    @MethodSource("compilers")
+    @Rows("compilers")
     void aCompilerMakesTheSameWithEverythingPutIn(Jdk jdk) throws IOException {
         RewrittenRuntime runtime = rewritten(jdk, RewrittenRuntime.base(jdk)::equals);
         Path expected = folder.resolve("expected");

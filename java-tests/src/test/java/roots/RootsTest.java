@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import harness.Beside;
 import harness.Collector;
 import harness.Command;
+import harness.EachJdk;
 import harness.Engine;
 import harness.Javac;
 import harness.Jdk;
@@ -14,6 +15,7 @@ import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
 import harness.NetBeansReader;
+import harness.Rows;
 import harness.Setup;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -30,7 +32,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.netbeans.lib.profiler.heap.Instance;
 
 /**
@@ -83,9 +84,10 @@ class RootsTest {
         return setups.stream();
     }
 
+    @EachJdk("a root that is missed loses what it holds")
     @Beside
     @ParameterizedTest
-    @MethodSource("setups")
+    @Rows("setups")
     void whatStandsStill(Setup setup, Code code) throws IOException {
         try (Jvm jvm = launch(setup, code, "still")) {
             dump(jvm);
@@ -105,7 +107,7 @@ class RootsTest {
     /** HotSpot's list of ZGC has some iterators more, so only the tokens are compared. */
     @Beside
     @ParameterizedTest
-    @MethodSource("zgc")
+    @Rows("zgc")
     void whatStandsStillUnderZgc(Setup setup) throws IOException {
         try (Jvm jvm = launch(setup, Code.INTERPRETED, "still")) {
             dump(jvm);
@@ -117,7 +119,7 @@ class RootsTest {
 
     /** Its threads run meanwhile, so only the tokens can be compared. */
     @ParameterizedTest
-    @MethodSource("few")
+    @Rows("few")
     void whatRuns(Setup setup, Code code) throws IOException {
         try (Jvm jvm = launch(setup, code, "running")) {
             dump(jvm);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -18,7 +19,6 @@ import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** The comparison on trial, without the agent: it finds nothing where nothing is, and what is there. */
 class BaselineTest {
@@ -31,7 +31,7 @@ class BaselineTest {
     }
 
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void hotspotIsTheSameAsHotspot(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx512m").run(Quiet.class).ready()) {
             HprofFile first = HprofFile.read(jvm.hotspotDumpAll(folder.resolve("first.hprof")));
@@ -48,7 +48,7 @@ class BaselineTest {
     }
 
     @ParameterizedTest
-    @MethodSource("elevenAndLater")
+    @Rows("elevenAndLater")
     void faultsAreFoundAndLibertiesAllowed(Jdk jdk) throws IOException {
         Path dump = folder.resolve("hotspot.hprof");
         Path survivors = folder.resolve("survivors.hprof");

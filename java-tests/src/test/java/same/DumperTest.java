@@ -14,6 +14,7 @@ import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
 import harness.Mounts;
+import harness.Rows;
 import harness.Setup;
 import harness.Tools;
 import java.io.IOException;
@@ -28,7 +29,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * What the agent makes of a dump by HotSpot's own dumper holds what such a dump holds: the same objects at the same addresses, the same
@@ -59,7 +59,7 @@ class DumperTest {
     }
 
     @ParameterizedTest
-    @MethodSource("setups")
+    @Rows("setups")
     void isHotSpotsOwn(Setup setup) throws Exception {
         mustBeHotSpotsOwn(setup.on(folder), Quiet.class, setup.toString());
     }
@@ -71,7 +71,7 @@ class DumperTest {
 
     /** With lambdas that call sites alone hold, reflection data, several loaders. */
     @ParameterizedTest
-    @MethodSource("applications")
+    @Rows("applications")
     void isHotSpotsOwnOfAnApplication(Setup setup) throws Exception {
         Launch launch = setup.on(folder);
         Tools.jars().forEach(launch::classPath);
@@ -114,7 +114,7 @@ class DumperTest {
 
     /** Whatever HotSpot could write of its file is gone when the disk takes no more, and so is ours; the application runs on. */
     @ParameterizedTest
-    @MethodSource("withoutFork")
+    @Rows("withoutFork")
     void aDumpThatDoesNotFitLeavesNothing(Setup setup) throws IOException {
         try (Jvm jvm = setup.on(folder).agent("heap=dump,doe=n,stop=always,file=" + folder.resolve("out.hprof")).run(Quiet.class).ready()) {
             Command.run("prlimit", "--fsize=1000000", "--pid", jvm.pid()).good();
@@ -128,7 +128,7 @@ class DumperTest {
 
     /** A file is refused that the disk may have no room for, before the application stops. */
     @ParameterizedTest
-    @MethodSource("withoutFork")
+    @Rows("withoutFork")
     void aDiskThatIsTooSmallIsSeenBefore(Setup setup) throws IOException {
         Path disk = Files.createDirectories(folder.resolve("disk"));
         try (Jvm jvm = setup.on(folder).through("unshare", Mounts.OWN, "sh", "-c",

@@ -10,6 +10,7 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Setup;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,7 +19,6 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** An image that is copied while the application writes is the heap as a fork copies it, byte by byte. */
 class ImageTest {
@@ -56,7 +56,7 @@ class ImageTest {
     }
 
     @ParameterizedTest
-    @MethodSource("setups")
+    @Rows("setups")
     void everyByteIsThatOfTheFork(Setup setup) throws Exception {
         try (Jvm jvm = setup.on(folder).run(Restless.class).ready()) {
             for (int number = 1; number <= DUMPS; number++) {

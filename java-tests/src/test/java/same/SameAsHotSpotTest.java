@@ -7,11 +7,13 @@ import static same.Comparison.Order.OURS_FIRST;
 
 import harness.Collector;
 import harness.Command;
+import harness.EachJdk;
 import harness.Javac;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
+import harness.Rows;
 import harness.Setup;
 import harness.Tools;
 import java.io.File;
@@ -26,7 +28,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -117,8 +118,9 @@ class SameAsHotSpotTest {
                 .mapToObj(i -> Setup.of(jdk, COLLECTORS[i % COLLECTORS.length], layouts[i])).collect(Collectors.toList());
     }
 
+    @EachJdk("the judge of all that a dump holds")
     @ParameterizedTest
-    @MethodSource("setups")
+    @Rows("setups")
     void isTheSame(Setup setup, Comparison.Order order) throws IOException {
         Path ours = folder.resolve("ours.hprof");
         Path theirs = folder.resolve("hotspot.hprof");

@@ -10,6 +10,7 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Setup;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Dumps of a program whose objects ZGC moves all the time: every reference leads to where its object is. */
 class ZgcTest {
@@ -40,7 +40,7 @@ class ZgcTest {
     }
 
     @ParameterizedTest
-    @MethodSource("setups")
+    @Rows("setups")
     void everyReferenceLeadsToItsObject(Setup setup) throws Exception {
         try (Jvm jvm = setup.on(folder).run(Twins.class).ready()) {
             int copies = 0;

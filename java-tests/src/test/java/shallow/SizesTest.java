@@ -16,6 +16,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.NetBeansReader;
+import harness.Rows;
 import harness.Setup;
 import harness.SharkReader;
 import harness.Judge;
@@ -31,7 +32,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Sizes of objects are HotSpot's own, in every layout of objects that it has; all readers ignore the texts that hold them. */
 class SizesTest {
@@ -55,7 +55,7 @@ class SizesTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("layouts")
+    @Rows("layouts")
     void areHotspotsOwn(Setup setup) throws IOException {
         try (Jvm jvm = setup.on(folder).agent("heap=dump,doe=n,file=" + folder.resolve("out.%n.hprof"))
                 .run(Sized.class).ready()) {
@@ -79,7 +79,7 @@ class SizesTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("layouts")
+    @Rows("layouts")
     void noReaderMinds(Setup setup) {
         Path dump = folder.resolve("exit.hprof");
         try (Jvm jvm = setup.on(folder).agent("heap=dump,file=" + dump).run(Sized.class).ready()) {

@@ -9,6 +9,7 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.SharkReader;
 import harness.Tools;
 import java.nio.file.Path;
@@ -16,7 +17,6 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** An agent that is attached to a running JVM has no allocations: it says so, or dumps without stacks. */
 class AttachedTest {
@@ -27,7 +27,7 @@ class AttachedTest {
     }
 
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void thereAreNoSitesOfAJvmThatRunsAlready(Jdk jdk) {
         Path dump = folder.resolve("all.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).run(Leak.class).ready()) {

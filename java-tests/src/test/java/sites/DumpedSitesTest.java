@@ -7,13 +7,13 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.SiteList;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Stacks in a dump: of classes that are gone by then, and of several threads that are one there. */
 class DumpedSitesTest {
@@ -24,14 +24,14 @@ class DumpedSitesTest {
     }
 
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void aClassThatIsGoneIsNamedInTheStacksOfItsObjects(Jdk jdk) {
         // There is no class of its name that the frame could belong to.
         dump(jdk, "gone", "java.lang.Object.sites.Successors$MakerQ.run(Successors.java:");
     }
 
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void aClassThatCameAgainIsNamedInTheStacksOfTheOldOnesObjects(Jdk jdk) {
         dump(jdk, "reloaded", "sites.Successors$MakerQ.run(Successors.java:");
     }

@@ -10,6 +10,7 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Setup;
 import harness.SiteList;
 import harness.Tools;
@@ -23,7 +24,6 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every allocation counted (sampling=0): the numbers are those of the program, on every Java and collector. */
 class ExactTest {
@@ -57,7 +57,7 @@ class ExactTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("setups")
+    @Rows("setups")
     void theNumbersAreTheProgramsOwn(Setup setup) {
         Path file = folder.resolve("sites.hprof");
         try (Jvm jvm = setup.on(folder).agent("heap=sites,sampling=0,cutoff=0,file=" + file).run(Counts.class, "" + ROUNDS).ready()) {
@@ -71,7 +71,7 @@ class ExactTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("jdks")
+    @Rows("jdks")
     void theDumpHasThemToo(Jdk jdk) {
         Path dump = folder.resolve("out.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,sampling=0,cutoff=0,file=" + dump).run(Counts.class, "2000").ready()) {
@@ -92,7 +92,7 @@ class ExactTest {
     /** Clones and arrays by reflection are sampled, and each is found below the line of the program that asked for it. */
     @ParameterizedTest
     @Beside
-    @MethodSource("sampling")
+    @Rows("sampling")
     void whatBytecodeDoesNotShowIsEstimated(Jdk jdk) throws IOException {
         Path file = folder.resolve("sites.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=sites,sampling=0,cutoff=0,file=" + file).run(Unshown.class).ready()) {
@@ -128,7 +128,7 @@ class ExactTest {
     /** A stack is known by the addresses of its bytecode; when classes are unloaded those are other classes' soon. */
     @ParameterizedTest
     @Beside
-    @MethodSource("setups")
+    @Rows("setups")
     void aClassThatComesToLieWhereAnotherWasIsNotTakenForIt(Setup setup) {
         for (String perfData : PERF_DATA) {
             for (String everyOne : everyOne(setup)) {
@@ -179,7 +179,7 @@ class ExactTest {
     /** The same for the bytecode of a method that is redefined. */
     @ParameterizedTest
     @Beside
-    @MethodSource("setups")
+    @Rows("setups")
     void bytecodeThatComesToLieWhereOtherWasIsNotTakenForIt(Setup setup) throws IOException {
         Path jar = folder.resolve("agent.jar");
         Manifest manifest = new Manifest();

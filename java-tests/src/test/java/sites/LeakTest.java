@@ -11,6 +11,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
+import harness.Rows;
 import harness.Setup;
 import harness.SharkReader;
 import harness.SiteList;
@@ -23,7 +24,6 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** A leak of known size at a known line is what everything shows first: the table, the dump's objects, both as flame graphs. */
 class LeakTest {
@@ -46,7 +46,7 @@ class LeakTest {
     }
 
     @ParameterizedTest
-    @MethodSource("since11")
+    @Rows("since11")
     void isFirstOfWhatIsSampled(Jdk jdk) throws IOException {
         Path dump = dump(jdk, "64k,maxcost=0");
         // Of the arrays four of five are sampled, and so have a stack in the dump: each counts for more. Next to small objects
@@ -56,7 +56,7 @@ class LeakTest {
     }
 
     @ParameterizedTest
-    @MethodSource("generations")
+    @Rows("generations")
     void isFirstWhereGarbageCountsForLong(Setup setup) throws IOException {
         Path dump = dump(setup.on(folder), "64k,maxcost=0");
         mustBeFirst(dump, "sites", 0.7, 1.01);
@@ -64,7 +64,7 @@ class LeakTest {
     }
 
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void isThereToTheByteIfAllIsCounted(Jdk jdk) throws IOException {
         Path dump = dump(jdk, "0");
         mustBeFirst(dump, "sites", 1, 1);

@@ -7,6 +7,7 @@ import harness.Command;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Tools;
 import java.nio.file.Path;
 import java.util.List;
@@ -15,7 +16,6 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Stacks beyond the limit of memory for them count for one, which the report names. */
 class ManyStacksTest {
@@ -30,7 +30,7 @@ class ManyStacksTest {
     }
 
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void stacksBeyondTheLimitAreOne(Jdk jdk) {
         Path file = folder.resolve("out.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xss4m")

@@ -10,6 +10,7 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Setup;
 import harness.SiteList;
 import java.io.IOException;
@@ -26,7 +27,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Allocation sites: who allocated what is alive, in the table, in the text and in the dump's objects. */
 class SitesTest {
@@ -51,7 +51,7 @@ class SitesTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("since11")
+    @Rows("since11")
     void aReportIsText(Jdk jdk) throws IOException {
         Path report = folder.resolve("sites.txt");
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=sites,sampling=64k,file=" + report).run(Leak.class).ready()) {
@@ -90,7 +90,7 @@ class SitesTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("collectors")
+    @Rows("collectors")
     void estimatesAreUnbiasedForEverySizeAndAfterCollections(Setup setup) {
         Path file = folder.resolve("sites.hprof");
         try (Jvm jvm = setup.on(folder).agent("heap=sites,cutoff=0,maxcost=0,sampling=" + SAMPLING_BYTES + ",file=" + file)
@@ -144,7 +144,7 @@ class SitesTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("since11")
+    @Rows("since11")
     void classesAreUnloadedAllTheSame(Jdk jdk) {
         Path report = folder.resolve("sites.txt");
         Path log = folder.resolve("unloaded.log");

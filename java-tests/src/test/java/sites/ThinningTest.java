@@ -7,6 +7,7 @@ import harness.Command;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.SiteList;
 import harness.Tools;
 import java.nio.file.Path;
@@ -20,7 +21,6 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Where samples are left out or forgotten, those that are left count for them, and the estimates stay unbiased. */
 class ThinningTest {
@@ -54,7 +54,7 @@ class ThinningTest {
     }
 
     @ParameterizedTest
-    @MethodSource("since11")
+    @Rows("since11")
     void whereSamplesWouldTakeTooLongTheEstimatesStayUnbiased(Jdk jdk) {
         // In less than a second a thread would have 64,000 samples, and may pay for a fifth of them.
         String said = run(jdk, "heap=sites,maxcost=10");

@@ -13,6 +13,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
+import harness.Rows;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -24,7 +25,6 @@ import lifecycle.Patient;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Dumps go to a command or to the reader of a named pipe, whole or with a line that names the failure; the JVM runs on in any case. */
 class StreamsTest {
@@ -35,7 +35,7 @@ class StreamsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void aCommandGetsAWholeDump(Jdk jdk) {
         try (Jvm jvm = jvm(jdk, "exec=gzip > a.%n.hprof.gz")) {
             String line = dump(jvm, "sent the heap dump to exec=gzip > a.1.hprof.gz, which ended with exit code 0: ");
@@ -74,7 +74,7 @@ class StreamsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void theLastDumpIsWholeBeforeTheJvmEnds(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,exec=cat > a.hprof").run(Leaks.class, "listeners").ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
@@ -102,7 +102,7 @@ class StreamsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void aCommandThatStallsOrDripsIsEnded(Jdk jdk) {
         String drips = "while head -c 1000 > part; do sleep 0.2; done";
         for (String options : new String[] {"timeout=2,exec=sleep 1000", "within=3,exec=" + drips}) {
@@ -122,7 +122,7 @@ class StreamsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void theReaderOfAPipeGetsAWholeDump(Jdk jdk) {
         Path pipe = folder.resolve("pipe");
         Command.run("mkfifo", pipe).good();

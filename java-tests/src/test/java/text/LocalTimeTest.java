@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDateTime;
@@ -22,7 +23,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** The dates in texts are those that the program itself has: local time. */
 class LocalTimeTest {
@@ -38,7 +38,7 @@ class LocalTimeTest {
     }
 
     @ParameterizedTest
-    @MethodSource("cases")
+    @Rows("cases")
     void isThatOfTheProgram(Jdk jdk, String what) throws Exception {
         Path file = folder.resolve("text.txt");
         try (Jvm jvm = Jvm.on(jdk, folder).through("env", ZONE).agent(what + ",format=a,doe=n,file=" + file)

@@ -8,6 +8,7 @@ import harness.Beside;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Testimony;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,7 +25,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 import same.HprofLines;
 import sites.Leak;
 
@@ -54,7 +54,7 @@ class TextTest {
     /** Ids are addresses: the same in all dumps, as long as nothing is collected. */
     @ParameterizedTest
     @Beside
-    @MethodSource("engines")
+    @Rows("engines")
     void hasTheLinesOfABinaryDump(Jdk jdk, String engine) throws Exception {
         try (Jvm jvm = quiet(jdk)) {
             // What the first dump loads and makes is there for the others.
@@ -146,7 +146,7 @@ class TextTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("layouts")
+    @Rows("layouts")
     void sizesAreThoseOfTheHistogram(Jdk jdk, String option) throws Exception {
         Path text = folder.resolve("text.txt");
         Map<String, Long> sizes = new TreeMap<>();
@@ -193,7 +193,7 @@ class TextTest {
 
     @ParameterizedTest
     @Beside
-    @MethodSource("since11")
+    @Rows("since11")
     void sitesFollowInTheSameFile(Jdk jdk) throws Exception {
         Path text;
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,format=a,sampling=64k,maxcost=0,file=" + folder.resolve("all.%p.txt.gz"))

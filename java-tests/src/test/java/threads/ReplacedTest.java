@@ -9,6 +9,7 @@ import harness.Folder;
 import harness.HprofCheck;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Setup;
 import harness.Testimony;
 import java.nio.file.Path;
@@ -17,7 +18,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** What only objects refer to that the compiler has replaced is in the dump, although no such object is made again for it. */
 class ReplacedTest {
@@ -30,7 +30,7 @@ class ReplacedTest {
     }
 
     @ParameterizedTest
-    @MethodSource("setups")
+    @Rows("setups")
     void objectsLeadToWhatTheyHeld(Setup setup) {
         try (Jvm jvm = setup.on(folder).switches("-Xmx256m", "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED").switches(Replaced.SWITCHES)
                 .agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof")).run(Replaced.class).ready()) {

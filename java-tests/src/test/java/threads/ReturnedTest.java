@@ -7,6 +7,7 @@ import harness.Collector;
 import harness.Engine;
 import harness.Folder;
 import harness.Jvm;
+import harness.Rows;
 import harness.Setup;
 import harness.Testimony;
 import java.nio.file.Path;
@@ -14,7 +15,6 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** What a method is returning when its thread stops is in the dump, although no frame has it. */
 class ReturnedTest {
@@ -25,7 +25,7 @@ class ReturnedTest {
     }
 
     @ParameterizedTest
-    @MethodSource("setups")
+    @Rows("setups")
     void isInTheDump(Setup setup) {
         try (Jvm jvm = setup.on(folder).switches("-Xmx256m").switches(Returned.SWITCHES)
                 .agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof")).run(Returned.class).ready()) {

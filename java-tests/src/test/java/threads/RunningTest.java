@@ -11,6 +11,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.NetBeansReader;
+import harness.Rows;
 import harness.Tools;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -21,7 +22,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Threads that run while the dump is made have their frames of that moment, and all of them have names. */
 class RunningTest {
@@ -40,7 +40,7 @@ class RunningTest {
     }
 
     @ParameterizedTest
-    @MethodSource("compilers")
+    @Rows("compilers")
     void framesAreThoseOfOneMoment(Jdk jdk, String compiler) throws IOException {
         List<String> source = Files.readAllLines(Path.of("src/test/java/threads/Running.java"));
         try (Jvm jvm = Jvm.on(jdk, folder).switches(compiler).switches(Running.SWITCHES)

@@ -10,6 +10,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.NetBeansReader;
+import harness.Rows;
 import harness.SharkReader;
 import harness.Testimony;
 import java.nio.file.Path;
@@ -22,14 +23,13 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Threads, their stacks and what their local variables hold are in the dump. */
 class ThreadsTest {
     @TempDir Path folder;
 
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void stacksAreThoseTheProgramSees(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof"))
                 .run(Workers.class).ready()) {
@@ -43,7 +43,7 @@ class ThreadsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void localsAreThereAtTheEnd(Jdk jdk) {
         Path dump = folder.resolve("out.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).dumpTo(dump).run(Standing.class).ready()) {
@@ -93,7 +93,7 @@ class ThreadsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("since21")
+    @Rows("since21")
     void virtualThreadsHaveStacksAndLocals(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof"))
                 .classPath(Javac.subjects(21)).run("threads.Virtual").ready()) {

@@ -7,6 +7,7 @@ import harness.Command;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.stream.Stream;
@@ -14,7 +15,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** A thread that leaves the JVM after its thread-local values are gone runs rewritten code, and nobody panics. */
 class LateThreadsTest {
@@ -36,7 +36,7 @@ class LateThreadsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("modes")
+    @Rows("modes")
     void nobodyPanics(Jdk jdk, String mode) {
         try (Jvm jvm = Jvm.on(jdk, folder).agent(mode + ",verbose=n,file=" + folder.resolve("out.txt"))
                 .run(LateThreads.class, library.resolve("late.so").toString())) {

@@ -8,16 +8,18 @@ import harness.Javac;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Times of methods (cpu=times): the counts are the program's own, exceptions and recursion included. */
+@Isolated("measures times of methods")
 class TimesTest {
     private static final int ROUNDS = 30_000;
 
@@ -28,7 +30,7 @@ class TimesTest {
     }
 
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void theCountsAreTheProgramsOwn(Jdk jdk) throws IOException {
         Path file = folder.resolve("times.txt");
         try (Jvm jvm = Jvm.on(jdk, folder).agent("cpu=times,cutoff=0,file=" + file).run(Called.class, "" + ROUNDS).ready()) {
@@ -48,7 +50,7 @@ class TimesTest {
 
     /** 60, 30 and 10 percent of one method's time are distinguished by its callers. */
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void aMethodsTimeIsThatOfItsCallers(Jdk jdk) throws IOException {
         Path file = folder.resolve("times.txt");
         try (Jvm jvm = Jvm.on(jdk, folder).agent("cpu=times,cutoff=0,include=times.*,file=" + file)
@@ -68,7 +70,7 @@ class TimesTest {
 
     /** What the methods of a thread took is what the thread took by the kernel's account. */
     @ParameterizedTest
-    @MethodSource("jdks")
+    @Rows("jdks")
     void theTimesOfAThreadAddUp(Jdk jdk) throws IOException {
         Path file = folder.resolve("times.txt");
         long nanos;
@@ -131,7 +133,7 @@ class TimesTest {
 
     /** A virtual thread takes its calls along when it leaves a carrier, also where nothing of the carrier is timed. */
     @ParameterizedTest
-    @MethodSource("withVirtualThreads")
+    @Rows("withVirtualThreads")
     void virtualThreadsHaveStacksOfTheirOwn(Jdk jdk) throws IOException {
         for (String include : List.of("include=times.*,", "")) {
             Path file = folder.resolve("virtual" + include.length() + ".txt");

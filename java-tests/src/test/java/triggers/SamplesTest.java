@@ -14,6 +14,7 @@ import harness.Folder;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Setup;
 import harness.SiteList;
 import java.io.IOException;
@@ -35,7 +36,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Samples of the heap have the JVM's own counts, and harm nothing where they cannot be taken or written. */
 class SamplesTest {
@@ -53,7 +53,7 @@ class SamplesTest {
 
     @Beside
     @ParameterizedTest
-    @MethodSource("setups")
+    @Rows("setups")
     void aSampleHasTheCountsOfTheJvm(Setup setup) throws IOException {
         try (Jvm jvm = setup.on(folder).agent("heap=dump,doe=n,on=every=1s,top=10,do=histo=%p.jsonl,metrics=m.prom")
                 .run(Leaks.class, "listeners").ready()) {
@@ -108,7 +108,7 @@ class SamplesTest {
 
     @Beside
     @ParameterizedTest
-    @MethodSource("whatIsFull")
+    @Rows("whatIsFull")
     void whatCannotBeWrittenIsToldOnce(Jdk jdk, String full, String why) throws IOException {
         Files.createDirectory(folder.resolve("taken"));
         Path victim = Files.createFile(folder.resolve("victim"));
@@ -127,7 +127,7 @@ class SamplesTest {
 
     @Beside
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void theCommandSaysWhatKeepsTheMemory(Jdk jdk) throws IOException {
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,on=every=1s,count=0,do=leaks=a.jsonl")
                 .run(Leaks.class, "listeners").ready()) {
@@ -145,7 +145,7 @@ class SamplesTest {
 
     @Beside
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void eachCauseHasAReportOfSites(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=sites,sampling=0,doe=n,on=every=1s,count=0,do=sites=a.txt")
                 .run(Leaks.class, "listeners").ready()) {

@@ -17,6 +17,7 @@ import harness.Jdks;
 import harness.Jvm;
 import harness.MemoryGroup;
 import harness.NetBeansReader;
+import harness.Rows;
 import harness.Setup;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -34,7 +35,6 @@ import lifecycle.Patient;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Conditions cause one dump for each cause and none without one; what is kept stays bounded. */
 class TriggersTest {
@@ -63,7 +63,7 @@ class TriggersTest {
 
     @Beside
     @ParameterizedTest
-    @MethodSource("setups")
+    @Rows("setups")
     void aFullHeapHasOneDumpUntilItWasEmpty(Setup setup) {
         try (Jvm jvm = setup.on(folder).switches("-Xmx128m")
                 .agent("heap=dump,doe=n,oom=n,on=heap>60%x2,cooldown=1s,file=out.%n.hprof").run(Load.class).ready()) {
@@ -85,7 +85,7 @@ class TriggersTest {
 
     @Beside
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void aLeakCausesADumpAndASteadyHeapDoesNot(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).with(Collector.PARALLEL).switches("-Xmx128m")
                 .agent("heap=dump,doe=n,on=growth>10%/2s,file=out.%n.hprof").run(Load.class).ready()) {
@@ -105,7 +105,7 @@ class TriggersTest {
 
     @Beside
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void muchMemoryOfTheMachineCausesADump(Jdk jdk) throws IOException {
         String total = Files.readAllLines(Path.of("/proc/meminfo")).get(0).replaceAll("\\D", "");
         String most = "-Xmx" + Long.parseLong(total) / 100 * 6 + "k";
@@ -124,7 +124,7 @@ class TriggersTest {
     /** As in a container: of 300 MB, the heap may have 200. Its use and that of the process have a dump each. */
     @Beside
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void eachLimitOfAContainerCausesADump(Jdk jdk) throws IOException {
         Path group = MemoryGroup.make();
         MemoryGroup.leave(group, 300 << 20);
@@ -147,7 +147,7 @@ class TriggersTest {
 
     @Beside
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void aLoopOfDumpsAndARestartLeaveFewFiles(Jdk jdk) throws IOException {
         // Of another application, by chance under such a name, and old.
         Path foreign = Files.write(folder.resolve("out.99.hprof"), "JAVA PROFILE 1.0.2\0".getBytes(StandardCharsets.UTF_8));
@@ -176,7 +176,7 @@ class TriggersTest {
 
     /** The clock was set back: what the dump before left is of the future. */
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void theDumpThatWasJustMadeStays(Jdk jdk) throws IOException {
         String options = "heap=dump,doe=n,files=2,file=out.%n.hprof";
         try (Jvm jvm = Jvm.on(jdk, folder).agent(options).run(Load.class).ready()) {
@@ -196,7 +196,7 @@ class TriggersTest {
 
     @Beside
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void noDumpTakesTheSpaceThatMustStayFree(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,on=every=1s,count=2,minfree=900t,file=out.hprof")
                 .run(Load.class).ready()) {
@@ -210,7 +210,7 @@ class TriggersTest {
 
     @Beside
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void anOutOfMemoryErrorIsTheCauseOfItsDump(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx32m").agent("heap=dump,doe=n,on=oom+heap>99%x1000,file=out.hprof")
                 .run(OutOfMemory.class, "heap", "main", "caught")) {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.Collector;
+import harness.EachJdk;
 import harness.Engine;
 import harness.Escapes;
 import harness.Histogram;
@@ -12,6 +13,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.NetBeansReader;
+import harness.Rows;
 import harness.Setup;
 import harness.SharkReader;
 import harness.SlurpReader;
@@ -21,14 +23,14 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every value of every field, and every name, is in the dump as the program has it. */
 class ValuesTest {
     @TempDir Path folder;
 
+    @EachJdk("a wrong value is worse than none")
     @ParameterizedTest
-    @MethodSource("harness.Setup#matrix")
+    @Rows("harness.Setup#matrix")
     void extremesAreKept(Setup setup) {
         Path dump = folder.resolve("extremes.hprof");
         try (Jvm jvm = Jvm.on(setup.jdk, folder).with(setup.collector).switches("-Xmx64m").dumpTo(dump)
@@ -40,7 +42,7 @@ class ValuesTest {
 
     /** Without compressed references the layout is another. */
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void extremesAreKeptWithWideReferences(Jdk jdk) {
         Path dump = folder.resolve("wide.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).with(Collector.SERIAL).switches("-Xmx64m", "-XX:-UseCompressedOops").dumpTo(dump)
@@ -58,7 +60,7 @@ class ValuesTest {
     }
 
     @ParameterizedTest
-    @MethodSource("layouts")
+    @Rows("layouts")
     void extremesAreKeptInOtherLayouts(List<String> switches) {
         Path dump = folder.resolve("layout.hprof");
         try (Jvm jvm = Jvm.on(Jdks.of(25), folder).switches("-Xmx64m").switches(switches.toArray(new String[0])).dumpTo(dump)
@@ -70,7 +72,7 @@ class ValuesTest {
     }
 
     @ParameterizedTest
-    @MethodSource("harness.Jdks#majors")
+    @Rows("harness.Jdks#majors")
     void strangeNamesAreKept(Jdk jdk) {
         Path dump = folder.resolve("names.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx64m").dumpTo(dump).run(StrangeNames.class).ready()) {
@@ -96,7 +98,7 @@ class ValuesTest {
     }
 
     @ParameterizedTest
-    @MethodSource("since17")
+    @Rows("since17")
     void recordsEnumsAndHiddenClassesAreKept(Jdk jdk) {
         Path dump = folder.resolve("modern.hprof");
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx64m").classPath(Javac.subjects(17)).dumpTo(dump)

@@ -1,0 +1,29 @@
+package harness;
+
+import java.lang.reflect.Method;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.platform.commons.support.AnnotationSupport;
+
+/** Leaves out what another run of `make test-all` has: by default what only that runs, in its second run what the first one ran. */
+public final class OncePerRun implements ExecutionCondition {
+    @Override
+    public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+        if (Matrix.current() == Matrix.WHOLE || context.getTestMethod().isEmpty()) {
+            return ConditionEvaluationResult.enabled("");
+        }
+        boolean isLate = isLate(context.getRequiredTestMethod());
+        // The rows of the others are divided by RowsProvider.
+        boolean isDivided = AnnotationSupport.isAnnotated(context.getTestMethod(), Rows.class);
+        if (Matrix.current() == Matrix.THIN) {
+            return isLate ? ConditionEvaluationResult.disabled("make test-all runs it") : ConditionEvaluationResult.enabled("");
+        }
+        return isLate || isDivided ? ConditionEvaluationResult.enabled("") : ConditionEvaluationResult.disabled("make test has run it");
+    }
+
+    /** Whether make test leaves this test out. */
+    static boolean isLate(Method test) {
+        return test.isAnnotationPresent(OnlyInTestAll.class) || test.getDeclaringClass().isAnnotationPresent(OnlyInTestAll.class);
+    }
+}
