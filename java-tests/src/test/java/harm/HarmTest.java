@@ -3,6 +3,7 @@ package harm;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import harness.Beside;
 import harness.Collector;
 import harness.Engine;
 import harness.Folder;
@@ -160,6 +161,7 @@ class HarmTest extends HoldingTest {
     }
 
     /** The alarm does not end a copy that is stopped; some systems may refuse it. The parent ends the copy five seconds later. */
+    @Beside
     @ParameterizedTest
     @Rows("silences")
     void aCopyThatItsWatchdogDoesNotEndIsKilledByTheParent(Place place, String signal, String watchdog) {

@@ -46,18 +46,32 @@ abstract class HoldingTest {
     /** The variable that has a library loaded first. An emulator has another for what it runs. */
     private static final String PRELOAD = System.getProperty("preload", "LD_PRELOAD");
 
-    @TempDir static Path library;
+    /** For all classes of such tests, which run beside each other. */
+    private static Path library;
+
     @TempDir Path folder;
     /** The folder where hold.c names by files what it sees. */
     Path holds;
 
     @BeforeAll
-    static void compile() {
+    static void compile() throws IOException {
+        synchronized (HoldingTest.class) {
+            library = library == null ? compiled() : library;
+        }
+    }
+
+    /** Away from the project, whose path may have a space, which ends a name of LD_PRELOAD. */
+    private static Path compiled() throws IOException {
+        Path folder = Files.createTempDirectory("hold");
+        Path library = folder.resolve("hold.so");
+        folder.toFile().deleteOnExit();
+        library.toFile().deleteOnExit();
         Path source = Paths.get(System.getProperty("basedir", ""), "src/test/java/harm/hold.c");
         // A JVM for another processor needs another compiler.
         List<Object> words = new ArrayList<>(List.of(System.getProperty("cc", "cc").split(" ")));
-        words.addAll(List.of("-shared", "-fPIC", "-o", library.resolve("hold.so"), source, "-ldl"));
+        words.addAll(List.of("-shared", "-fPIC", "-o", library, source, "-ldl"));
         Command.run(words.toArray()).good();
+        return library;
     }
 
     @BeforeEach
@@ -74,7 +88,7 @@ abstract class HoldingTest {
     /** A JVM whose threads and those of its copies are watched, and whose first copy is held if HOLD names a place. */
     Launch watching(Jdk jdk, String options, Path dumps) {
         return Jvm.on(jdk, folder).switches("-Xmx256m")
-                .through("env", PRELOAD + "=" + library.resolve("hold.so"), "HOLD_FOLDER=" + holds)
+                .through("env", PRELOAD + "=" + library, "HOLD_FOLDER=" + holds)
                 .agent("heap=dump," + options + "file=" + dumps.resolve("out.%n.hprof"));
     }
 
