@@ -11,6 +11,8 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.OnlyInTestAll;
+import harness.Rows;
 import harness.Tools;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -23,16 +25,17 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * All modes with all others: what cannot go together is refused by name, all else gives the files that it should with the
  * blocks that it should, and the program does not notice. {@link Modes} has what must come of options.
  */
+@OnlyInTestAll("starts 60 JVMs; TogetherTest has all modes at once, and options/ each refusal")
 class CombinationsTest {
     private static final Pattern BEGIN = Pattern.compile(
             "(?:(HEAP DUMP|SITES|MONITOR DUMP|MONITOR TIME|CPU SAMPLES|CPU TIME)(?: \\(ms\\))? BEGIN.*|count callee caller time)");
@@ -46,10 +49,14 @@ class CombinationsTest {
         run(Jdks.of(17), Modes.all());
     }
 
+    static Stream<Jdk> others() {
+        return Stream.of(8, 11, 21, 25).map(Jdks::of);
+    }
+
     @ParameterizedTest
-    @ValueSource(ints = {8, 11, 21, 25})
-    void someOnOtherJavas(int major) {
-        run(Jdks.of(major), List.of(
+    @Rows("others")
+    void someOnOtherJavas(Jdk jdk) {
+        run(jdk, List.of(
                 new Modes("none", "none", false, "none", false),
                 new Modes("sites", "samples", false, "b", true),
                 new Modes("sites", "none", false, "none", false),

@@ -28,7 +28,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The engine that reads the heap itself writes of a quiet JVM what HotSpot writes: the same objects at the same
@@ -147,13 +146,17 @@ class SameAsHotSpotTest {
         assertEquals(0, findings.differences(), report);
     }
 
+    static Stream<Jdk> ofApplications() {
+        return Stream.of(17, 21, 25).map(Jdks::of);
+    }
+
     /** An application as users have them, with lambdas, proxies, logging, pools of threads and several loaders. */
     @ParameterizedTest
-    @ValueSource(ints = {17, 21, 25})
-    void isTheSameOfAnApplication(int major) {
+    @Rows("ofApplications")
+    void isTheSameOfAnApplication(Jdk jdk) {
         Path ours = folder.resolve("ours.hprof");
         Path theirs = folder.resolve("hotspot.hprof");
-        Launch launch = Jvm.on(Jdks.of(major), folder).switches("-Xmx512m");
+        Launch launch = Jvm.on(jdk, folder).switches("-Xmx512m");
         Tools.jars().forEach(launch::classPath);
         try (Jvm jvm = launch.run(WebServer.class).ready()) {
             attach(jvm, ours);
