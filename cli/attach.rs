@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{fstat, openat, statat, AtFlags, FileType, Mode, OFlags};
 use rustix::net::sockopt::socket_peercred;
-use rustix::process::Signal;
+use rustix::process::{getegid, geteuid, Signal};
 
-use crate::attach_switch::is_closed;
+use crate::attach_switch::{is_closed, is_java_8};
 use crate::c_library::CLibrary;
 use crate::ended::{Ended, INTERRUPTED};
 use crate::inside::{self, Inside};
@@ -27,6 +27,8 @@ use crate::reach::{memory_bytes, owner, value, Reach};
 
 /// How long a JVM may take to start listening, which it does at its next safepoint.
 const LISTEN_LIMIT: Duration = Duration::from_secs(30);
+/// How long after its connections a JVM that ends may be there.
+const END_LIMIT: Duration = Duration::from_secs(1);
 /// Time between two checks.
 pub(crate) const LOOK: Duration = Duration::from_millis(20);
 /// Most bytes read of an answer.
@@ -46,6 +48,8 @@ pub(crate) struct Jvm {
     owner: (u32, u32),
     /// The C library that it runs on, if that is known.
     c_library: Option<CLibrary>,
+    /// Whether it may be one of Java 8.
+    may_be_8: bool,
 }
 
 /// The JVM's answer to a command.
@@ -103,6 +107,7 @@ impl Jvm {
             root,
             owner,
             c_library: maps.and_then(CLibrary::of_process),
+            may_be_8: maps.is_none_or(is_java_8),
         })
     }
 
@@ -172,12 +177,8 @@ impl Jvm {
         waiting: impl FnMut() -> bool,
     ) -> Result<String, String> {
         let pid = self.pid();
-        let hung_up = format!(
-            "the JVM {pid} closed the connection: a JVM of Java 8 accepts only its own user; run this command as the user with id {}",
-            self.owner.0
-        );
         let gone = |error: io::Error| match error.kind() {
-            ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => hung_up.clone(),
+            ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => self.hung_up(),
             ErrorKind::Interrupted => INTERRUPTED.to_owned(),
             _ => format!("the JVM {pid} does not answer: {error}"),
         };
@@ -192,9 +193,31 @@ impl Jvm {
         socket.write_all(&command).map_err(gone)?;
         let text = read_all(&mut socket, &ended, waiting).map_err(gone)?;
         if text.is_empty() {
-            return Err(hung_up);
+            return Err(self.hung_up());
         }
         Ok(text)
+    }
+
+    /// Why it has closed the connection without an answer, as far as that is known.
+    fn hung_up(&self) -> String {
+        let pid = self.pid();
+        let user = (geteuid().as_raw(), getegid().as_raw());
+        let until = Instant::now() + END_LIMIT;
+        while !self.process.has_ended() && Instant::now() < until {
+            sleep(LOOK);
+        }
+        if self.process.has_ended() {
+            format!("the JVM {pid} ended before it answered")
+        } else if self.may_be_8 && user != self.owner {
+            format!(
+                "the JVM {pid} closed the connection: a JVM of Java 8 accepts only its own user; run this command as the user with id {}",
+                self.owner.0
+            )
+        } else {
+            format!(
+                "the JVM {pid} closed the connection without an answer: it may be ending, or have no file descriptors left; try again"
+            )
+        }
     }
 
     fn connect(&self, ended: &Ended) -> Result<UnixStream, String> {

@@ -54,7 +54,7 @@ fn places(process: &Process, maps: Option<&[u8]>) -> Places {
 }
 
 /// Java 8 has a folder for the processor above that of its library: `lib/amd64/server/libjvm.so`.
-fn is_java_8(maps: &[u8]) -> bool {
+pub(crate) fn is_java_8(maps: &[u8]) -> bool {
     let text = String::from_utf8_lossy(maps);
     let library = text
         .lines()

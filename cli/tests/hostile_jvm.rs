@@ -1,5 +1,5 @@
-//! A process that behaves like a JVM with an old agent until it is asked for its objects, and then
-//! sends what no JVM has.
+//! A process that behaves like a JVM: with an old agent until it is asked for its objects, and then
+//! sends what no JVM has; or one that answers nothing.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -11,11 +11,11 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::AtomicBool;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tempfile::TempDir;
 
-/// Set in the process that plays the JVM.
+/// Set in the process that plays the JVM, to what it does.
 const PLAYS: &str = "HPROF_TEST_PLAYS_JVM";
 
 /// More than so small a process may send, and no harm to a machine where nobody stops it.
@@ -24,9 +24,9 @@ const SENT_BYTES: usize = 300 << 20;
 /// Not a test but the other process: this program, run by a name that is HotSpot's library.
 #[test]
 fn the_other_process() {
-    if std::env::var_os(PLAYS).is_none() {
+    let Ok(plays) = std::env::var(PLAYS) else {
         return;
-    }
+    };
     let caught = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGQUIT, caught).unwrap();
     let path = format!("/tmp/.java_pid{}", std::process::id());
@@ -34,6 +34,15 @@ fn the_other_process() {
     let _ = std::fs::remove_file(&path);
     let listener = UnixListener::bind(&path).unwrap();
     println!("READY");
+    if plays != "sends" {
+        command(&mut listener.accept().unwrap().0);
+        std::fs::remove_file(&path).unwrap();
+        // The command looks whether it ends.
+        while plays == "closes" {
+            std::thread::park();
+        }
+        return;
+    }
     let (mut asked, place) = loop {
         let mut asked = listener.accept().unwrap().0;
         let command = command(&mut asked);
@@ -66,20 +75,25 @@ fn command(asked: &mut UnixStream) -> String {
     String::from_utf8(command).unwrap()
 }
 
+/// A program cannot be run while another test's new process has it open, as it was written.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// The other process. Dropping it ends it.
 struct Other {
     child: Child,
+    _alone: MutexGuard<'static, ()>,
     _folder: TempDir,
 }
 
 impl Other {
-    fn start() -> Self {
+    fn start(plays: &str) -> Self {
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = TempDir::new().unwrap();
         let library = folder.path().join("libjvm.so");
         std::fs::copy(std::env::current_exe().unwrap(), &library).unwrap();
         let mut child = Command::new(&library)
             .args(["--exact", "the_other_process", "--nocapture"])
-            .env(PLAYS, "1")
+            .env(PLAYS, plays)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -87,6 +101,7 @@ impl Other {
         assert!(lines.any(|line| line.unwrap().ends_with("READY")));
         Self {
             child,
+            _alone: alone,
             _folder: folder,
         }
     }
@@ -120,11 +135,24 @@ impl Drop for Other {
 #[test]
 fn no_more_is_taken_than_a_jvm_has() {
     for subcommand in ["leaks", "histo"] {
-        let other = Other::start();
+        let other = Other::start("sends");
         let output = other.asked(subcommand);
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains("sends is no heap of its own"), "{said}");
         assert_eq!(other.left(), Vec::<PathBuf>::new());
+    }
+}
+
+#[test]
+fn a_jvm_that_does_not_answer_is_told_of_as_it_is() {
+    for (plays, why) in [
+        ("ends", "ended before it answered"),
+        ("closes", "closed the connection without an answer"),
+    ] {
+        let output = Other::start(plays).asked("dump");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(why) && !said.contains("Java 8"), "{said}");
     }
 }
