@@ -21,6 +21,7 @@ use jvm::event::{CLASS_PREPARE, RESOURCE_EXHAUSTED, VM_DEATH, VM_INIT};
 use jvm::jni::Jni;
 use jvm::os::descriptor::DescriptorReserve;
 use jvm::os::process_end::exit_now;
+use jvm::os::seccomp;
 use options::file_name::USED_NAMES;
 use options::{self, Destination, Does, Format, OnOutOfMemory, Options, Parsed};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -376,6 +377,8 @@ pub(crate) fn load(vm: Vm, text: &str) -> i32 {
 }
 
 fn start(vm: Vm, options: Options) -> Result<(), JvmtiError> {
+    // While the process has little memory.
+    seccomp::ask();
     USED_NAMES.lock().begin();
     for note in &options.notes {
         say(note);

@@ -1,7 +1,7 @@
 //! Reads addresses that may be unmapped. The kernel does the read, and returns an error where a
 //! read of ours would crash.
 
-use super::seccomp::is_filtered;
+use super::seccomp::may_call;
 use std::io::Read;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
@@ -48,7 +48,7 @@ pub fn copies(addresses: &[u64], bytes: usize) -> Option<Vec<u8>> {
     if bytes == 0 {
         return Some(copied);
     }
-    if is_filtered() {
+    if !may_call(&[libc::SYS_process_vm_readv]) {
         return None;
     }
     let targets = copied.chunks_mut(MOST.checked_mul(bytes)?);

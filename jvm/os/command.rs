@@ -4,6 +4,7 @@
 //! handlers that libraries have registered for forks. The command has a process group of its own,
 //! so that all its processes can be ended.
 
+use super::seccomp::{check as check_calls, may_call};
 use super::threads;
 use parking_lot::Mutex;
 use std::ffi::{c_char, c_int, CStr, CString};
@@ -167,15 +168,8 @@ impl Command {
     /// Lets the application come first: the command gets less of the processors, and if it
     /// `dies_first`, the kernel kills it before the application when memory runs out.
     pub fn stand_back(&self, more_nice: c_int, dies_first: bool) {
-        let Ok(process) = libc::id_t::try_from(self.process.pid) else {
-            return;
-        };
-        threads::leave_real_time(self.process.pid);
-        // SAFETY: plain system calls. The process has one thread so far.
-        unsafe {
-            let nice = libc::getpriority(libc::PRIO_PROCESS, process);
-            libc::setpriority(libc::PRIO_PROCESS, process, nice + more_nice);
-        }
+        // It has one thread so far.
+        threads::stand_back(self.process.pid, more_nice);
         if !dies_first {
             return;
         }
@@ -241,6 +235,7 @@ pub fn end_all() {
 
 /// Both ends of a pipe, above the standard descriptors, closed by every other command.
 fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    check_calls(&[libc::SYS_pipe2, libc::SYS_execve, libc::SYS_setpgid])?;
     let mut ends = [-1; 2];
     // SAFETY: room for two descriptors.
     if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
@@ -293,7 +288,7 @@ impl Actions {
         let name = c"posix_spawn_file_actions_addclosefrom_np";
         // SAFETY: a C string.
         let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-        if !address.is_null() {
+        if !address.is_null() && may_call(&[libc::SYS_close_range]) {
             // SAFETY: the function of this name has this signature since it is there.
             let add = unsafe { std::mem::transmute::<*mut libc::c_void, AddCloseFrom>(address) };
             // SAFETY: an initialised value; a number.

@@ -1,5 +1,6 @@
 //! Files that are memory, without a name.
 
+use super::seccomp::check;
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
@@ -11,6 +12,7 @@ const MFD_NOEXEC_SEAL: libc::c_uint = 8;
 /// A new, empty one, which a program that this process executes does not get. The name shows in
 /// lists of mappings.
 pub(super) fn memory_file(name: &CStr) -> io::Result<OwnedFd> {
+    check(&[libc::SYS_memfd_create])?;
     made(name, libc::MFD_CLOEXEC | MFD_NOEXEC_SEAL).or_else(|error| match error.kind() {
         io::ErrorKind::InvalidInput => made(name, libc::MFD_CLOEXEC),
         _ => Err(error),

@@ -1,5 +1,6 @@
 //! The threads of this process, as the kernel knows them, and what they and others do.
 
+use super::seccomp::may_call;
 use std::fs;
 
 /// Longest thread name that the kernel keeps, in bytes.
@@ -47,9 +48,29 @@ pub fn is_stopped(process: libc::pid_t) -> bool {
     is_in_state(&format!("/proc/{process}/stat"), &['T', 't'])
 }
 
+/// Lets the application come before a process of one thread, 0 for the calling one: makes it nicer,
+/// as far as the system allows that.
+pub fn stand_back(process: libc::pid_t, more_nice: libc::c_int) {
+    leave_real_time(process);
+    let is_allowed = may_call(&[libc::SYS_getpriority, libc::SYS_setpriority]);
+    let Ok(who) = libc::id_t::try_from(process) else {
+        return;
+    };
+    if is_allowed {
+        // SAFETY: system calls with plain numbers.
+        unsafe {
+            let nice = libc::getpriority(libc::PRIO_PROCESS, who);
+            libc::setpriority(libc::PRIO_PROCESS, who, nice + more_nice);
+        }
+    }
+}
+
 /// Gives a thread, 0 for the calling one, the ordinary policy of scheduling if it runs in real
 /// time: it would come before everything else, whatever its niceness.
-pub fn leave_real_time(thread: libc::pid_t) {
+fn leave_real_time(thread: libc::pid_t) {
+    if !may_call(&[libc::SYS_sched_getscheduler, libc::SYS_sched_setscheduler]) {
+        return;
+    }
     // SAFETY: as zeros, the parameters of the ordinary policy.
     let ordinary: libc::sched_param = unsafe { std::mem::zeroed() };
     // SAFETY: system calls with plain numbers, and a variable that outlives them. musl's functions

@@ -2,7 +2,7 @@
 //! each first write to a page (userfaultfd(2) in its asynchronous mode, and the ioctl PAGEMAP_SCAN,
 //! Linux 6.7).
 
-use super::seccomp::is_filtered;
+use super::seccomp::may_call;
 use std::fs::{read_to_string, File};
 use std::io;
 use std::ops::Range;
@@ -99,11 +99,11 @@ pub struct WrittenPages {
 }
 
 impl WrittenPages {
-    /// An error if the kernel keeps no such notes, or if a filter limits this process's system
-    /// calls.
+    /// An error if the kernel keeps no such notes, or if a filter may end the process for these
+    /// system calls.
     pub fn open(sharing: Sharing) -> io::Result<Self> {
-        if is_filtered() {
-            return Err(io::ErrorKind::PermissionDenied.into());
+        if !may_call(&[libc::SYS_userfaultfd, libc::SYS_ioctl]) {
+            return Err(io::Error::other("a seccomp filter may not allow it"));
         }
         let settings = SHARED_HUGE_PAGES.map(|path| read_to_string(path).unwrap_or_default());
         if sharing == Sharing::Shared && !settings.iter().all(|text| is_asked_for(text)) {

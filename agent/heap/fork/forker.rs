@@ -15,7 +15,7 @@ use headroom::MemoryLeft;
 use hotspot::{TagWords, Variables, WalkFilter};
 use jvm::heap::{Reference, Reports, TagCell, Target, Visit, Visitor};
 use jvm::os::fork_handlers::{ForkBy, ForkHandlers};
-use jvm::os::seccomp::is_filtered;
+use jvm::os::seccomp;
 use rustc_hash::FxHashMap;
 use snapshot::walk::VirtualFrames;
 use snapshot::Failure;
@@ -100,8 +100,8 @@ impl<'d, 'f> Forker<'d, 'f> {
         without_barrier: Option<WithoutBarrier>,
     ) -> Self {
         let system = SystemRoots::of(task.catalogue);
-        // The first call reads a file, which takes too long for the pause.
-        is_filtered();
+        // That takes too long for the pause.
+        seccomp::ask();
         Self {
             task: Some(task),
             stage: Stage::Roots,

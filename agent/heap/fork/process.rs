@@ -7,7 +7,7 @@
 use headroom::group_dies_as_one;
 use jvm::os::fork_handlers::ForkBy;
 use jvm::os::huge_pages;
-use jvm::os::seccomp::is_filtered;
+use jvm::os::seccomp::may_call;
 use jvm::os::threads;
 use std::fs::File;
 use std::io::{self, Write};
@@ -130,18 +130,20 @@ fn undisturbed_fork(by: ForkBy) -> io::Result<libc::pid_t> {
     }
 }
 
-/// In the child: makes the kernel kill it when its parent ends, and write no core of it, and leaves
-/// real time. The parent may have ended already.
+/// In the child: makes the kernel kill it when its parent ends, and write no core of it, and lets
+/// the application come first. The parent may have ended already.
 fn die_with(parent: libc::pid_t) {
     // With 0, a program that receives cores from the kernel (core(5)) would still get one.
     let no_core = libc::rlimit {
         rlim_cur: 1,
         rlim_max: 1,
     };
+    threads::stand_back(0, MORE_NICE);
     // SAFETY: system calls with plain numbers, and a variable that outlives them.
     unsafe {
-        libc::setrlimit(libc::RLIMIT_CORE, &no_core);
-        threads::leave_real_time(0);
+        if may_call(&[libc::SYS_prlimit64]) {
+            libc::prlimit(0, libc::RLIMIT_CORE, &no_core, null_mut());
+        }
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if libc::getppid() != parent {
             exit(PANICKED);
@@ -150,7 +152,7 @@ fn die_with(parent: libc::pid_t) {
 }
 
 fn handle_of(pid: libc::pid_t) -> Option<OwnedFd> {
-    if is_filtered() {
+    if !may_call(&[libc::SYS_pidfd_open, libc::SYS_pidfd_send_signal]) {
         return None;
     }
     // SAFETY: a system call with plain numbers.
@@ -331,8 +333,6 @@ pub(super) fn settle(keep: &[RawFd]) {
         let mut none: libc::sigset_t = zeroed();
         libc::sigemptyset(&mut none);
         libc::pthread_sigmask(libc::SIG_SETMASK, &none, null_mut());
-        let nice = libc::getpriority(libc::PRIO_PROCESS, 0) + MORE_NICE;
-        libc::setpriority(libc::PRIO_PROCESS, 0, nice);
     }
     close_others(keep);
 }
@@ -381,7 +381,7 @@ fn close_range(first: RawFd, last: RawFd) {
     if first > last {
         return;
     }
-    if is_filtered() {
+    if !may_call(&[libc::SYS_close_range]) {
         return close_listed(first..=last);
     }
     // SAFETY: a plain system call.

@@ -4,6 +4,7 @@
 
 use jvm::object::Object;
 use jvm::os::careful_reads;
+use jvm::os::seccomp::may_call;
 use snapshot::mappings::{os_maps, Mappings};
 use std::fmt;
 use std::io;
@@ -122,6 +123,9 @@ fn runs_in(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
 /// Whether all small pages that would form this huge page are in use.
 fn is_in_use(huge: u64) -> bool {
     let mut pages = [0_u8; PAGES];
+    if !may_call(&[libc::SYS_mincore]) {
+        return false;
+    }
     let start = huge as *mut libc::c_void;
     // SAFETY: the kernel writes one byte for each page, and checks the addresses.
     let known = unsafe { libc::mincore(start, PAGES * PAGE_BYTES, pages.as_mut_ptr()) } == 0;
