@@ -80,6 +80,8 @@ pub(super) fn silence(child: &mut Child, stage: Stage, left_out: bool) -> DumpEr
         DumpError::Engine(
             "the heap is in huge pages, and none was free for the forked copy".to_owned(),
         )
+    } else if end.is_filtered {
+        DumpError::Engine(format!("the forked copy {}", end.how))
     } else if end.crashed && stage == Stage::InFrames {
         compiled_frames::give_up(&end.how);
         Again::OopMaps.into()

@@ -79,6 +79,8 @@ pub(super) struct End {
     pub(super) hung: bool,
     /// Whether it lacked a page: the heap is in huge pages, and none was free for a copy of one.
     pub(super) lacked_page: bool,
+    /// Whether a filter of system calls ended it, as it will end the next one.
+    pub(super) is_filtered: bool,
 }
 
 /// A child of this process, as the parent sees it. Dropping it kills it, unless its work is done,
@@ -287,10 +289,7 @@ fn describe(answer: libc::pid_t, status: i32, has_huge_pages: bool) -> End {
                 hung: true,
                 ..plain("made no progress, so its watchdog ended it".to_owned())
             },
-            libc::SIGSYS => plain(
-                "was ended for a system call that this process's seccomp filter does not allow"
-                    .to_owned(),
-            ),
+            libc::SIGSYS => filtered(),
             libc::SIGKILL => plain(
                 "was killed (signal 9), by a user or by the kernel when memory ran out".to_owned(),
             ),
@@ -299,6 +298,7 @@ fn describe(answer: libc::pid_t, status: i32, has_huge_pages: bool) -> End {
     }
     match libc::WEXITSTATUS(status) {
         PANICKED => plain("failed with an internal error; please report it".to_owned()),
+        code if code == CRASHED + libc::SIGSYS => filtered(),
         // Only SIGSEGV is evidence about the heap. SIGABRT: no memory.
         code if code > CRASHED => End {
             crashed: code - CRASHED == libc::SIGSEGV,
@@ -306,6 +306,15 @@ fn describe(answer: libc::pid_t, status: i32, has_huge_pages: bool) -> End {
             ..plain(format!("crashed with signal {}", code - CRASHED))
         },
         code => plain(format!("ended with code {code}")),
+    }
+}
+
+fn filtered() -> End {
+    End {
+        how: "was ended for a system call that this process's seccomp filter does not allow"
+            .to_owned(),
+        is_filtered: true,
+        ..End::default()
     }
 }
 
@@ -457,6 +466,8 @@ mod tests {
         );
         assert_eq!(describe(1, 1 << 8).how, "ended with code 1");
         assert_eq!(describe(-1, 0).how, "ended");
+        let by_filter = [libc::SIGSYS, (CRASHED + libc::SIGSYS) << 8];
+        assert!(by_filter.map(|status| describe(1, status).is_filtered) == [true; 2]);
     }
 
     #[test]
