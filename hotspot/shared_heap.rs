@@ -147,7 +147,9 @@ impl SharedHeap {
         };
         match kind {
             Some(kind) => Ok(Some(Self { kind, slot })),
-            None => Err("the collector maps the heap so that a fork does not copy it".to_owned()),
+            None => Err(careful_reads::why_unknown(
+                "the collector maps the heap so that a fork does not copy it",
+            )),
         }
     }
 

@@ -37,6 +37,17 @@ pub fn is_readable(address: u64) -> bool {
     answer == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT)
 }
 
+/// Why something is not known that [`copies`] would tell: this, unless the system does not let the
+/// process read its own memory so.
+pub fn why_unknown(otherwise: &str) -> String {
+    let word = 0_u64;
+    let why = match copies(&[std::ptr::from_ref(&word) as u64], 8) {
+        Some(_) => otherwise,
+        None => "the system, or a seccomp filter, may not allow process_vm_readv",
+    };
+    why.to_owned()
+}
+
 /// `bytes` bytes from each of these addresses, one after the other. `None` if one of them is not
 /// mapped, or if the system does not allow such reads.
 ///

@@ -54,12 +54,12 @@ enum Answers {
 /// Whether these calls are known not to end the process; they may still be refused. For calls that
 /// the agent can do without. The first question takes a fork, if there is a filter: ask it early.
 pub fn may_call(calls: &[libc::c_long]) -> bool {
-    let is_asked = |call| ASKED.iter().any(|(asked, _)| *asked == call);
+    let is_asked = |call: &libc::c_long| ASKED.iter().any(|(asked, _)| asked == call);
     match answers() {
         Answers::AllPass => true,
         Answers::Deadly(deadly) => calls
             .iter()
-            .all(|call| is_asked(*call) && !deadly.contains(call)),
+            .all(|call| is_asked(call) && !deadly.contains(call)),
         Answers::NotAsked => false,
     }
 }

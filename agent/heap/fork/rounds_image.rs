@@ -11,6 +11,7 @@ use headroom::MemoryLeft;
 use hotspot::flags::is_on;
 use hotspot::{without, ReservedHeap, VmStructs};
 use jvm::object::Object;
+use jvm::os::careful_reads::why_unknown;
 use jvm::os::image_check::ImageCheck;
 use jvm::os::tracked_image::TrackedImage;
 use options::HeapCopy;
@@ -86,7 +87,8 @@ impl RoundsImage {
         order: &Order<'_>,
         least_bytes: Option<u64>,
     ) -> Result<Option<Self>, String> {
-        let heap = ReservedHeap::of(object).ok_or("this JVM does not say where its heap is")?;
+        let heap = ReservedHeap::of(object);
+        let heap = heap.ok_or_else(|| why_unknown("this JVM does not say where its heap is"))?;
         let image = TrackedImage::new(heap.reserved().clone());
         let image = image.map_err(|error| format!("the kernel tracks no writes: {error}"))?;
         let check = (order.heap_copy() == HeapCopy::Compared).then(ImageCheck::new);

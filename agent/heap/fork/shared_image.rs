@@ -5,6 +5,7 @@ use super::image::HeapImage;
 use crate::heap::error::{Again, DumpError};
 use headroom::MemoryLeft;
 use hotspot::{Look, Mapped, SharedHeap};
+use jvm::os::careful_reads::why_unknown;
 use jvm::os::image::Image;
 use jvm::os::semaphore::Semaphore;
 use snapshot::layout::Colours;
@@ -128,7 +129,7 @@ impl Drop for SharedImage {
 /// The bytes that are in use as soon as no objects are being moved.
 fn used_bytes(heap: &SharedHeap, left: &MemoryLeft) -> Result<u64, DumpError> {
     let unread = "the collector's own account of its heap cannot be read";
-    let mut why = DumpError::Engine(unread.to_owned());
+    let mut why = DumpError::Engine(why_unknown(unread));
     for _ in 0..RELOCATION_LOOKS {
         if let Some(left_bytes) = left.too_little() {
             return Err(DumpError::LittleMemory { left_bytes });
