@@ -52,7 +52,7 @@ pub use chunk_layout::{ChunkEnd, ChunkFields};
 pub use dump_structs::VmStructs;
 pub use interrupted::{Interrupted, Registers};
 pub use java_frames::{JavaFrames, JavaStack};
-pub use management::Management;
+pub use management::{stopped_by, Management};
 pub use memory::Readable;
 pub use memory_areas::MemoryAreas;
 pub use reference::Reference;

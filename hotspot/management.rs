@@ -6,10 +6,12 @@
 //! entry after the dumper is empty, as it must be.
 
 use super::exported::exported_function;
+use jvm::env::Env;
+use jvm::java_version::java_version;
 use jvm::jni::Jni;
 use jvm::object::Object;
 use std::ffi::c_void;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The versions that tables are asked for by: those of Java 7 to 9, 10 to 13, 14 to 20, 21 to 25,
 /// and 26.
@@ -31,8 +33,13 @@ const SPARE: usize = 1;
 const TO_GAP: usize = 3;
 /// Distance from the dumper back to the entry that returns a number of the JVM.
 const FROM_LONG_ATTRIBUTE: usize = 17;
-/// `JMM_TOTAL_STOPPED_TIME_MS`.
+/// `JMM_TOTAL_SAFEPOINTSYNC_TIME_MS` and `JMM_TOTAL_STOPPED_TIME_MS`. The second contains the first
+/// until 12 (`RuntimeService::record_safepoint_end`).
+const TOTAL_SYNC_TIME: i32 = 106;
 const TOTAL_STOPPED_TIME: i32 = 107;
+const FIRST_WITHOUT_SYNC: u32 = 13;
+/// HotSpot cuts each of the two numbers to milliseconds.
+const RESOLUTION: Duration = Duration::from_millis(2);
 
 type GetManagement = unsafe extern "C" fn(i32) -> *const *const c_void;
 type GetVersion = unsafe extern "C" fn(*mut c_void) -> i32;
@@ -99,23 +106,44 @@ impl Management {
         }
     }
 
-    /// How long the application has stood still since the JVM started; `None` if the JVM does not
-    /// count it.
-    pub fn stopped(self, jni: &Jni<'_>) -> Option<Duration> {
-        // SAFETY: the entry stands there in every version (jmm.h); it takes null for an attribute
-        // of the JVM.
-        let millis = unsafe {
-            let function = self.entry(self.dumper - FROM_LONG_ATTRIBUTE);
-            let function = std::mem::transmute::<*const c_void, GetLongAttribute>(function);
-            function(environment(jni), std::ptr::null_mut(), TOTAL_STOPPED_TIME)
+    /// How long all safepoints have taken since the JVM started; `None` if the JVM does not count
+    /// it (`-XX:-UsePerfData`).
+    fn stopped(self, env: &Env, jni: &Jni<'_>) -> Option<Duration> {
+        let millis = |attribute: i32| {
+            // SAFETY: the entry stands there in every version (jmm.h); it takes null for an
+            // attribute of the JVM.
+            let millis = unsafe {
+                let function = self.entry(self.dumper - FROM_LONG_ATTRIBUTE);
+                let function = std::mem::transmute::<*const c_void, GetLongAttribute>(function);
+                function(environment(jni), std::ptr::null_mut(), attribute)
+            };
+            u64::try_from(millis).ok().map(Duration::from_millis)
         };
-        u64::try_from(millis).ok().map(Duration::from_millis)
+        let stopped = millis(TOTAL_STOPPED_TIME)?;
+        match java_version(env) >= FIRST_WITHOUT_SYNC {
+            true => Some(stopped + millis(TOTAL_SYNC_TIME)?),
+            false => Some(stopped),
+        }
     }
 
     fn entry(self, index: usize) -> *const c_void {
         // SAFETY: the table has an entry of this index, and is never written to.
         unsafe { self.table.add(index).read() }
     }
+}
+
+/// Makes a call, and tells how long the application stood still meanwhile, at most: what HotSpot's
+/// safepoints have taken, since the call also waits for its turn and for a processor. Where the JVM
+/// does not count that, it is the time of the call.
+pub fn stopped_by<T>(env: &Env, jni: &Jni<'_>, call: impl FnOnce() -> T) -> (T, Duration) {
+    let management = Management::find(jni).ok();
+    let stopped = || management.and_then(|management| management.stopped(env, jni));
+    let (before, began) = (stopped(), Instant::now());
+    let result = call();
+    let took = began.elapsed();
+    let stopped = stopped().zip(before);
+    let pause = stopped.map(|(after, before)| after.saturating_sub(before) + RESOLUTION);
+    (result, pause.map_or(took, |pause| pause.min(took)))
 }
 
 fn environment(jni: &Jni<'_>) -> *mut c_void {

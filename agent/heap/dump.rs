@@ -313,7 +313,9 @@ pub(super) fn by_fork<T>(
                 sleep(MOVING * tries);
             }
             Err(DumpError::Again(Again::OopMaps)) => tried.no_oop_maps.set(Some(OOP_MAP)),
-            Err(DumpError::Again(Again::Unlinked(_) | Again::LostFilter | Again::Grown)) => {}
+            Err(DumpError::Again(
+                Again::Unlinked(_) | Again::LostFilter | Again::Grown | Again::Waited,
+            )) => {}
             Err(error) => return Err(error),
         }
     }
@@ -322,7 +324,7 @@ pub(super) fn by_fork<T>(
         return Err(DumpError::Engine(why));
     }
     Err(DumpError::NoCopy(format!(
-        "{tries} forks failed, which stopped the application for {} ms in total: the JVM was loading classes, held locks, or its heap grew",
+        "{tries} forks failed, which stopped the application for {} ms in total: the JVM was loading classes, held locks, had no processor, or its heap grew",
         tried.paused.get().as_millis()
     )))
 }

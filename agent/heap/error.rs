@@ -130,6 +130,9 @@ pub(crate) enum Again {
     Stuck,
     /// The collector was moving objects.
     Moving,
+    /// The walk had to wait, for its turn or for a processor, until the fork might have come too
+    /// late.
+    Waited,
     /// The filter of HotSpot's walk was not found.
     LostFilter,
     /// The oop maps of compiled frames could not be explained.

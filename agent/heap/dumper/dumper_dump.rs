@@ -18,7 +18,7 @@ use crate::heap::request::Request;
 use crate::heap::stop_bound::{dumper_estimate, StopBound};
 use crate::order::Order;
 use format::JvmFacts;
-use hotspot::Management;
+use hotspot::{stopped_by, Management};
 use jvm::env::Env;
 use jvm::heap_room;
 use jvm::jni::Jni;
@@ -26,7 +26,7 @@ use jvm::os::owner;
 use options::Options;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tables::{ObjectTable, Tables};
 use translation::{translate, Knowledge, Known, KnownByReference, Settings, ThreadNames};
 use writer::DumpFile;
@@ -228,22 +228,19 @@ impl<'f> Facts<'f> {
         options: &Options,
     ) -> Result<(KnownByReference, Duration), DumpError> {
         let (jni, raw) = (self.jni, &name.raw);
-        let before = management.stopped(jni);
-        let began = Instant::now();
-        let dumped = watched(
-            || raw.bytes(),
-            options.verbose,
-            || management.dump_heap(jni, name.string()),
-        );
-        let took = began.elapsed();
+        // Not all of the time is a pause: HotSpot since 22 joins the pieces of its file when the
+        // application runs again.
+        let (dumped, pause) = stopped_by(self.env, jni, || {
+            watched(
+                || raw.bytes(),
+                options.verbose,
+                || management.dump_heap(jni, name.string()),
+            )
+        });
         copied::tell(Step::Copied);
         let references = std::mem::replace(&mut self.references, References::new(jni));
         let known = references.release();
         dumped.map_err(DumpError::Dumper)?;
-        let stopped = management.stopped(jni).zip(before);
-        // Not all of the time is a pause: HotSpot since 22 joins the pieces of its file when the
-        // application runs again.
-        let pause = stopped.map(|(after, before)| after.saturating_sub(before));
-        Ok((known, pause.map_or(took, |pause| pause.min(took))))
+        Ok((known, pause))
     }
 }

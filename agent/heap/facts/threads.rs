@@ -7,6 +7,7 @@ use super::stack_room::StackRoom;
 use super::stacks::{stack_of, ReadStack};
 use crate::heap::error::{DumpError, For};
 use hotspot::escape_barrier::{Barrier, LongBarrier};
+use hotspot::stopped_by;
 use jvm::env::Env;
 use jvm::error::JvmtiError;
 use jvm::java_version::java_version;
@@ -16,7 +17,7 @@ use jvm::object::{Handle, Object};
 use jvm::stack::StackFrame;
 use jvm::thread::ThreadNames;
 use std::collections::{HashMap, HashSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tables::{ObjectIndex, ObjectTable, ThreadId, ThreadRow, Trace, TraceId};
 
 /// Frames requested for each of several threads at once. HotSpot reserves memory for that many per
@@ -75,7 +76,7 @@ impl<'f> CapturedStacks<'f> {
         for thread in &threads {
             tagged(env, objects, thread, "the tag of a thread")?;
         }
-        let (stacks, pause) = capture(env, threads)?;
+        let (stacks, pause) = capture(env, jni, threads)?;
         let frames = stacks.iter().map(|captured| captured.frames.len()).sum();
         let java = java_version(env);
         let long_barrier = match barrier {
@@ -188,9 +189,24 @@ impl<'f> CapturedStacks<'f> {
 /// for it.
 fn capture<'f>(
     env: &Env,
-    mut threads: Vec<Object<'f>>,
+    jni: &Jni<'_>,
+    threads: Vec<Object<'f>>,
 ) -> Result<(Vec<Captured<'f>>, Duration), DumpError> {
-    let began = Instant::now();
+    let (stacks, pause) = stopped_by(env, jni, || cut_stacks(env, threads));
+    let mut stacks = stacks?;
+    for captured in &mut stacks {
+        let depth_frames = i32::try_from(captured.frames.len()).unwrap_or(i32::MAX);
+        let is_cut = depth_frames >= USUAL_DEPTH_FRAMES;
+        // A thread that has ended since keeps the captured frames.
+        if let Some(whole) = is_cut.then(|| env.stack(&captured.thread).ok()).flatten() {
+            captured.frames = whole;
+        }
+    }
+    Ok((stacks, pause))
+}
+
+/// Captures the stacks of these threads, up to the usual depth.
+fn cut_stacks<'f>(env: &Env, mut threads: Vec<Object<'f>>) -> Result<Vec<Captured<'f>>, DumpError> {
     let mut stacks = Vec::with_capacity(threads.len());
     while !threads.is_empty() {
         let some = threads.split_off(threads.len().saturating_sub(THREADS_AT_A_TIME));
@@ -204,14 +220,5 @@ fn capture<'f>(
         let captured = some.into_iter().zip(frames);
         stacks.extend(captured.map(|(thread, frames)| Captured { thread, frames }));
     }
-    let pause = began.elapsed();
-    for captured in &mut stacks {
-        let depth_frames = i32::try_from(captured.frames.len()).unwrap_or(i32::MAX);
-        let is_cut = depth_frames >= USUAL_DEPTH_FRAMES;
-        // A thread that has ended since keeps the captured frames.
-        if let Some(whole) = is_cut.then(|| env.stack(&captured.thread).ok()).flatten() {
-            captured.frames = whole;
-        }
-    }
-    Ok((stacks, pause))
+    Ok(stacks)
 }

@@ -36,8 +36,10 @@ use format::CountedClass;
 use headroom::{page_table_bytes, MemoryLeft};
 use hotspot::escape_barrier::{Barrier, FIRST_WITH_BARRIER};
 use hotspot::{
-    JavaFrames, MemoryAreas, SharedHeap, StandingStacks, ThreadHandles, Variables, VmStructs,
+    stopped_by, JavaFrames, MemoryAreas, SharedHeap, StandingStacks, ThreadHandles, Variables,
+    VmStructs,
 };
+use jvm::heap::Reports;
 use jvm::java_version::java_version;
 use jvm::object::{Handle, Object};
 use jvm::os::others_time::OthersTime;
@@ -349,12 +351,18 @@ impl<'f> Attempt<'f> {
             Err(error) => return (Err(error), task.image),
         };
         let mut forker = Forker::new(task, own_thread, until, without_barrier);
-        let began = Instant::now();
-        let reports = forker.reports();
-        let answer = self.env.follow_references(&mut forker, reports);
-        self.tried
-            .paused
-            .set(self.tried.paused.get() + began.elapsed());
+        let (began, reports) = (Instant::now(), forker.reports());
+        let has_barrier = reports == Reports::All && java_version(self.env) >= FIRST_WITH_BARRIER;
+        let (answer, stopped) = stopped_by(self.env, self.jni, || {
+            self.env.follow_references(&mut forker, reports)
+        });
+        // The barrier stops all threads without a safepoint.
+        let pause = if has_barrier {
+            began.elapsed()
+        } else {
+            stopped
+        };
+        self.tried.paused.set(self.tried.paused.get() + pause);
         self.tried.has_left_out.set(forker.has_left_out());
         let image = forker.image().and_then(HeapImage::summary);
         let copied_by = image.map_or_else(String::new, |image| format!(" of {image}"));
@@ -362,10 +370,11 @@ impl<'f> Attempt<'f> {
         if let Some(why) = forker.image().and_then(HeapImage::failure) {
             no_image(why);
         }
+        let was_long = until.is_some_and(|until| began + pause > until);
         let failed = answer
             .when("the walk over the heap")
             .err()
-            .or_else(|| self.failure(&mut forker));
+            .or_else(|| self.failure(&mut forker, was_long));
         let (forked, objects, image) = forker.into_parts();
         let forked = match (failed, forked) {
             (Some(error), _) => Err(error),
@@ -377,12 +386,14 @@ impl<'f> Attempt<'f> {
     }
 
     /// Why the walk is of no use, with a child or without one.
-    fn failure(&self, forker: &mut Forker<'_, '_>) -> Option<DumpError> {
+    /// `was_long` tells whether the walk took too long, and did not wait.
+    fn failure(&self, forker: &mut Forker<'_, '_>, was_long: bool) -> Option<DumpError> {
         match (forker.is_late(), self.order.max_pause()) {
-            (true, Some(limit)) => Some(DumpError::LongWalk {
+            (true, Some(limit)) if was_long => Some(DumpError::LongWalk {
                 paused: self.tried.paused.get(),
                 limit,
             }),
+            (true, _) => Some(Again::Waited.into()),
             _ => match forker.take_not_copied() {
                 Some(again) => Some(again.into()),
                 None => forker.has_lost_filter().then(|| self.lost_filter()),
