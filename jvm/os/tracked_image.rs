@@ -11,6 +11,16 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 /// Bytes that are copied between two questions whether to go on.
 const PIECE_BYTES: u64 = 8 << 20;
+const PAGE_BYTES: u64 = 4096;
+/// Witnesses that there are at most, and pages of which one is a witness at most.
+const MOST_WITNESSES: u64 = 64;
+const PAGES_OF_A_WITNESS: u64 = 64;
+/// The part of the witnesses that must have memory in the end.
+const LEFT_PART: usize = 8;
+
+/// Why the image may lack what was written.
+const TAKEN: &str = "another process also asks the kernel what is written";
+const NO_WITNESS: &str = "no page is left that shows whether another process does";
 
 /// The image. Each address has its place in a file without gaps, which has memory only for pages
 /// that were copied.
@@ -27,6 +37,10 @@ pub struct TrackedImage {
     new: Vec<Range<u64>>,
     /// What could not be read in a round, and so counts as unread.
     missed: Vec<Range<u64>>,
+    /// Pages here and there, from the first round on, which this image never takes, and copies in
+    /// each round. If one counts as not written, another process takes what is written
+    /// (PM_SCAN_WP_MATCHING), which then is missing here.
+    witnesses: Vec<Range<u64>>,
 }
 
 impl TrackedImage {
@@ -62,6 +76,7 @@ impl TrackedImage {
             distances,
             new: Vec::new(),
             missed: Vec::new(),
+            witnesses: Vec::new(),
         })
     }
 
@@ -93,12 +108,17 @@ impl TrackedImage {
         for run in common(&missed, ranges) {
             self.copy_or_miss(&run)?;
         }
-        for range in ranges {
-            if self.sharing == Sharing::Private {
+        if self.sharing == Sharing::Private {
+            for range in ranges {
                 // At first all pages are copied: before Linux 6.9 notes of an earlier image may be
                 // left.
                 self.new.extend(self.written.watch(range)?);
             }
+        }
+        if self.witnesses.is_empty() {
+            self.witnesses = self.choose(ranges)?;
+        }
+        for range in ranges {
             for piece in pieces(range) {
                 if !may_go_on() {
                     return Err(io::ErrorKind::OutOfMemory.into());
@@ -112,14 +132,70 @@ impl TrackedImage {
         Ok(())
     }
 
+    /// Witnesses among the pages that have memory.
+    fn choose(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Range<u64>>> {
+        let mut present = Vec::new();
+        for range in ranges {
+            self.in_each_view(range, |view, from_here| {
+                self.written.present(view, |run| {
+                    present.push(moved(&run, from_here));
+                    Ok(())
+                })
+            })?;
+        }
+        let witnesses = spread(&joined(present));
+        for witness in &witnesses {
+            // Where it is not mapped, nobody can take it.
+            self.in_each_view(witness, |view, _| {
+                let _ = self.written.unmark(&view);
+                Ok(())
+            })?;
+        }
+        Ok(witnesses)
+    }
+
+    /// Calls `on_view` with the range as each mapping has it, and how far these addresses are from
+    /// there.
+    fn in_each_view(
+        &self,
+        range: &Range<u64>,
+        mut on_view: impl FnMut(Range<u64>, u64) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut distances = self.distances.iter();
+        distances.try_for_each(|&distance| on_view(moved(range, distance), distance.wrapping_neg()))
+    }
+
+    /// An error unless all that was written since the first round was told to this image alone.
+    fn prove(&self) -> io::Result<()> {
+        let mut left = 0;
+        for witness in &self.witnesses {
+            let mut has_memory = false;
+            self.in_each_view(witness, |view, _| {
+                self.written
+                    .marked(view.clone(), |_| Err(io::Error::other(TAKEN)))?;
+                self.written.present(view, |_| {
+                    has_memory = true;
+                    Ok(())
+                })
+            })?;
+            left += usize::from(has_memory);
+        }
+        match left >= self.witnesses.len().div_ceil(LEFT_PART) {
+            true => Ok(()),
+            false => Err(io::Error::other(NO_WITNESS)),
+        }
+    }
+
     /// Copies what was written of a piece, or never copied. The kernel takes notes of a page before
     /// it is copied.
     fn copy_piece(&mut self, piece: &Range<u64>) -> io::Result<()> {
-        let mut runs = Vec::new();
-        for &distance in &self.distances {
-            self.written.take(moved(piece, distance), |run| {
-                runs.push(moved(&run, distance.wrapping_neg()));
-                Ok(())
+        let mut runs = common(&self.witnesses, std::slice::from_ref(piece));
+        for part in without(piece, &runs) {
+            self.in_each_view(&part, |view, from_here| {
+                self.written.take(view, |run| {
+                    runs.push(moved(&run, from_here));
+                    Ok(())
+                })
             })?;
         }
         for part in common(std::slice::from_ref(piece), &self.new) {
@@ -146,21 +222,31 @@ impl TrackedImage {
         }
     }
 
-    /// The runs of pages that a round would copy.
+    /// The runs of pages that a round would copy. An error if another process was told of writes in
+    /// place of this image.
     pub fn unread(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Range<u64>>> {
         let mut unread = common(&self.missed, ranges);
         if self.sharing == Sharing::Shared {
             unread.extend(common(&self.new, ranges));
         }
         for range in ranges {
-            for &distance in &self.distances {
-                self.written.written(moved(range, distance), |run| {
-                    unread.push(moved(&run, distance.wrapping_neg()));
+            self.in_each_view(range, |view, from_here| {
+                self.written.written(view, |run| {
+                    unread.push(moved(&run, from_here));
                     Ok(())
-                })?;
-            }
+                })
+            })?;
         }
+        self.prove()?;
         Ok(joined(unread))
+    }
+
+    /// Whether nothing was written since the last round.
+    pub fn is_current(&self, ranges: &[Range<u64>]) -> io::Result<bool> {
+        let mut unread = self.unread(ranges)?.into_iter();
+        let witnesses = common(&self.witnesses, ranges);
+        let is_unread = unread.any(|run| !without(&run, &witnesses).is_empty());
+        Ok(!is_unread && self.differing_pages(&witnesses)?.is_empty())
     }
 
     /// Has the image read as zeros where the ranges, which are private, have no memory.
@@ -281,6 +367,27 @@ impl TrackedImage {
     }
 }
 
+/// Pages of these runs, at about the same distance from each other. The first is one of them: who
+/// takes what is written begins there.
+fn spread(runs: &[Range<u64>]) -> Vec<Range<u64>> {
+    let pages: u64 = runs
+        .iter()
+        .map(|run| (run.end - run.start) / PAGE_BYTES)
+        .sum();
+    let count = pages.div_ceil(PAGES_OF_A_WITNESS).min(MOST_WITNESSES);
+    let places = (0..count).map(|witness| witness * pages / count);
+    let (mut places, mut witnesses, mut before) = (places.peekable(), Vec::new(), 0);
+    for run in runs {
+        let end = before + (run.end - run.start) / PAGE_BYTES;
+        while let Some(place) = places.next_if(|&place| place < end) {
+            let start = run.start + (place - before) * PAGE_BYTES;
+            witnesses.push(start..start + PAGE_BYTES);
+        }
+        before = end;
+    }
+    witnesses
+}
+
 /// The range at this distance.
 fn moved(range: &Range<u64>, distance: u64) -> Range<u64> {
     range.start.wrapping_add(distance)..range.end.wrapping_add(distance)
@@ -312,7 +419,16 @@ mod tests {
     use super::*;
     use crate::os::test_memory::TestMemory;
 
-    const PAGE: u64 = 4096;
+    const PAGE: u64 = PAGE_BYTES;
+
+    /// What is unread, but the witnesses, which always are.
+    fn unread(image: &TrackedImage, ranges: &[Range<u64>]) -> Vec<Range<u64>> {
+        let unread = image.unread(ranges).expect("runs");
+        let unread = unread.iter();
+        unread
+            .flat_map(|run| without(run, &image.witnesses))
+            .collect()
+    }
 
     #[test]
     fn rounds_copy_what_was_written_and_the_child_reads_the_image() {
@@ -324,7 +440,7 @@ mod tests {
         let ranges = [at(0)..at(2000), at(2100)..at(5000)];
         (0..4000).for_each(|page| memory.put(page * PAGE, 1));
         let round = |image: &mut TrackedImage| image.round(&ranges, || true).expect("a round");
-        let unread = |image: &TrackedImage| image.unread(&ranges).expect("runs");
+        let unread = |image: &TrackedImage| unread(image, &ranges);
         assert_eq!(unread(&image), [at(0)..at(2000), at(2100)..at(4000)]);
         round(&mut image);
         assert_eq!(unread(&image), []);
@@ -389,6 +505,100 @@ mod tests {
         assert_eq!(holes, [at(5), at(40)], "25 is new, 50 was written");
     }
 
+    /// An image of memory that is mapped at these places, after a round.
+    fn image_of(views: &[TestMemory], all: &Range<u64>) -> Option<TrackedImage> {
+        let distances = views
+            .iter()
+            .map(|view| view.start().wrapping_sub(all.start));
+        let mut image = match views {
+            [_] => TrackedImage::new(all.clone()),
+            _ => TrackedImage::of_shared(all.clone(), distances.clone().collect()),
+        }
+        .ok()?;
+        if views.len() > 1 {
+            distances.for_each(|distance| image.watch(&moved(all, distance)).expect("memory"));
+        }
+        let whole = std::slice::from_ref(all);
+        image.round(whole, || true).expect("a round");
+        Some(image)
+    }
+
+    #[test]
+    fn an_image_ends_if_another_takes_what_is_written() {
+        for memory in [
+            vec![TestMemory::new(500 * PAGE)],
+            Vec::from(TestMemory::shared(500 * PAGE)),
+        ] {
+            let at = |page: u64| memory[0].start() + page * PAGE;
+            let whole = [at(0)..at(500)];
+            (0..500).for_each(|page| memory[0].put(page * PAGE, 1));
+            for (view, taken) in [
+                (0, 0..500),
+                (0, 0..1),
+                (0, 250..320),
+                (memory.len() - 1, 0..500),
+            ] {
+                let Some(mut image) = image_of(&memory, &whole[0]) else {
+                    return;
+                };
+                memory[0].put(300 * PAGE, 2);
+                let sharing = image.sharing;
+                let other = WrittenPages::open(sharing).expect("the kernel's notes");
+                let distance = memory[view].start().wrapping_sub(at(0));
+                let taken = moved(&(at(taken.start)..at(taken.end)), distance);
+                other.take(taken, |_| Ok(())).expect("a scan");
+                let error = image.unread(&whole).expect_err("a witness was taken");
+                assert_eq!(error.to_string(), TAKEN);
+                image.round(&whole, || true).expect("a round");
+                assert!(image.unread(&whole).is_err(), "the witness stays taken");
+            }
+        }
+    }
+
+    #[test]
+    fn an_image_ends_without_witnesses() {
+        let memory = [TestMemory::new(500 * PAGE)];
+        let whole = [memory[0].start()..memory[0].start() + 500 * PAGE];
+        (0..500).for_each(|page| memory[0].put(page * PAGE, 1));
+        let Some(image) = image_of(&memory, &whole[0]) else {
+            return;
+        };
+        memory[0].give_back(PAGE, 499 * PAGE);
+        image.unread(&whole).expect("the first page");
+        memory[0].give_back(0, PAGE);
+        let error = image.unread(&whole).expect_err("no page");
+        assert_eq!(error.to_string(), NO_WITNESS);
+    }
+
+    #[test]
+    fn an_image_is_current_until_something_is_written() {
+        let memory = [TestMemory::new(500 * PAGE)];
+        let whole = [memory[0].start()..memory[0].start() + 500 * PAGE];
+        (0..500).for_each(|page| memory[0].put(page * PAGE, 1));
+        let Some(mut image) = image_of(&memory, &whole[0]) else {
+            return;
+        };
+        // The first page is a witness, and the second is none.
+        for page in [0, 1] {
+            assert!(image.is_current(&whole).expect("runs"));
+            memory[0].put(page * PAGE, 2);
+            assert!(!image.is_current(&whole).expect("runs"));
+            image.round(&whole, || true).expect("a round");
+        }
+    }
+
+    #[test]
+    fn witnesses_are_spread_over_all_runs() {
+        let page = |page: u64| page * PAGE..(page + 1) * PAGE;
+        assert_eq!(spread(&[]), []);
+        assert_eq!(spread(&[page(7)]), [page(7)]);
+        let runs = [page(7), 100 * PAGE..227 * PAGE, 300 * PAGE..364 * PAGE];
+        assert_eq!(spread(&runs), [page(7), page(163), page(300)]);
+        let many = spread(&[0..1 << 40]);
+        assert_eq!((many.len(), &many[0]), (64, &page(0)));
+        assert_eq!(many[63], (63 << 34)..(63 << 34) + PAGE);
+    }
+
     #[test]
     fn what_is_unmapped_stays_unread() {
         let memory = TestMemory::new(8 * PAGE);
@@ -424,7 +634,7 @@ mod tests {
         assert_eq!(image.unread(&used).expect("runs"), used);
         for _ in 0..2 {
             image.round(&used, || true).expect("a round");
-            assert_eq!(image.unread(&used).expect("runs"), []);
+            assert_eq!(unread(&image, &used), []);
         }
         memory.put(7 * PAGE, 2);
         view.put(8 * PAGE, 2);
@@ -434,15 +644,15 @@ mod tests {
         // Another mapping of the same memory has no notes, and is copied until it is watched.
         memory.map_again(100 * PAGE, 10 * PAGE);
         memory.put(105 * PAGE, 3);
-        let unread = [at(7)..at(9), at(100)..at(110), at(2999)..at(3000)];
-        assert_eq!(image.unread(&used).expect("runs"), unread);
+        let expected = [at(7)..at(9), at(100)..at(110), at(2999)..at(3000)];
+        assert_eq!(unread(&image, &used), expected);
         image.round(&used, || true).expect("a round");
-        assert_eq!(image.unread(&used).expect("runs"), [at(100)..at(110)]);
+        assert_eq!(unread(&image, &used), [at(100)..at(110)]);
         image.watch(&all).expect("shared memory");
         image.round(&used, || true).expect("a round");
-        assert_eq!(image.unread(&used).expect("runs"), []);
+        assert_eq!(unread(&image, &used), []);
         let whole = [all; 1];
-        assert_eq!(image.unread(&whole).expect("runs"), [at(2000)..at(2100)]);
+        assert_eq!(unread(&image, &whole), [at(2000)..at(2100)]);
         image.round(&whole, || true).expect("a round");
         assert_eq!(image.differing_pages(&whole).expect("pages"), []);
         view.put(4999 * PAGE, 9);

@@ -18,6 +18,7 @@ const MODE_WP: u64 = 1 << 1;
 const API: u64 = 0xC018_AA3F;
 const REGISTER: u64 = 0xC020_AA00;
 const UNREGISTER: u64 = 0x8010_AA01;
+const WRITE_PROTECT: u64 = 0xC018_AA06;
 const PAGEMAP_SCAN: u64 = 0xC060_6610;
 const SCAN_WP_MATCHING: u64 = 1;
 const SCAN_CHECK_WPASYNC: u64 = 1 << 1;
@@ -35,6 +36,7 @@ const SHARED_HUGE_PAGES: [&str; 2] = [
 /// Memory is released from the kernel's notes in pieces of at most this many bytes: the application
 /// cannot map memory meanwhile.
 const RELEASED_BYTES: u64 = 16 << 20;
+const PAGE_BYTES: u64 = 4096;
 /// Runs of pages that one system call reports.
 const RUNS: usize = 2048;
 /// One system call asks for at most this many bytes of memory, as nothing can be mapped meanwhile.
@@ -74,6 +76,8 @@ enum Pages {
     TakeWritten,
     /// The same, and nothing changes.
     Written,
+    /// Those that have memory and count as not written.
+    Marked,
     /// Those that have memory.
     Present,
     /// Those that have none, and so read as zeros.
@@ -180,6 +184,21 @@ impl WrittenPages {
         self.each(range, Pages::Written, on_run)
     }
 
+    /// Has these pages, which must be watched, count as written until somebody takes them.
+    pub fn unmark(&self, range: &Range<u64>) -> io::Result<()> {
+        let bytes = range.end - range.start;
+        ask(&self.notes, WRITE_PROTECT, &mut [range.start, bytes, 0])
+    }
+
+    /// Calls `on_run` with each run of pages that have memory and count as not written.
+    pub fn marked(
+        &self,
+        range: Range<u64>,
+        on_run: impl FnMut(Range<u64>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.each(range, Pages::Marked, on_run)
+    }
+
     /// Calls `on_run` with each run of pages that have memory.
     pub fn present(
         &self,
@@ -204,13 +223,15 @@ impl WrittenPages {
         pages: Pages,
         mut on_run: impl FnMut(Range<u64>) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut runs = vec![Run::default(); RUNS];
+        let most = usize::try_from((range.end - range.start).div_ceil(PAGE_BYTES));
+        let room = most.map_or(RUNS, |most| most.min(RUNS));
+        let mut runs = vec![Run::default(); room];
         let mut from = range.start;
         while from < range.end {
             let end = range.end.min(from + ASKED_BYTES);
             let mut scan = Scan::of(from..end, pages, self.sharing);
             scan.runs = runs.as_mut_ptr() as u64;
-            scan.runs_length = RUNS as u64;
+            scan.runs_length = room as u64;
             // SAFETY: the kernel writes to these two, which outlive the call.
             let found = unsafe {
                 libc::ioctl(
@@ -228,7 +249,7 @@ impl WrittenPages {
             }
             // The kernel's own word for where it stopped (`walk_end`) is of its last 512 runs.
             from = match runs.last() {
-                Some(last) if found == RUNS => last.end,
+                Some(last) if found == room => last.end,
                 _ => end,
             };
         }
@@ -261,6 +282,13 @@ impl Scan {
                 ..written
             },
             Pages::Written => written,
+            Pages::Marked => Self {
+                inverted: PAGE_IS_WRITTEN,
+                all_of: PAGE_IS_WRITTEN,
+                any_of: with_memory,
+                returned: with_memory,
+                ..scan
+            },
             Pages::Present => Self {
                 any_of: with_memory,
                 ..scan
@@ -345,7 +373,7 @@ mod tests {
     use super::*;
     use crate::os::test_memory::TestMemory;
 
-    const PAGE: u64 = 4096;
+    const PAGE: u64 = PAGE_BYTES;
 
     type Found = Vec<Range<u64>>;
 
@@ -401,6 +429,19 @@ mod tests {
         assert_eq!(seen(Pages::Written), []);
         let absent = seen(Pages::Absent);
         assert!(absent.contains(&(at(4)..at(10))), "{absent:?}");
+    }
+
+    #[test]
+    fn memory_is_watched_once() {
+        let memory = TestMemory::new(8 * PAGE);
+        let all = memory.start()..memory.start() + 8 * PAGE;
+        let both = [(); 2].map(|()| WrittenPages::open(Sharing::Private));
+        let [Ok(mut one), Ok(mut other)] = both else {
+            return;
+        };
+        one.watch(&all).expect("private memory");
+        let refused = other.watch(&all).expect_err("it is watched");
+        assert_eq!(refused.raw_os_error(), Some(libc::EBUSY));
     }
 
     #[test]

@@ -160,14 +160,13 @@ impl RoundsImage {
     /// Copies until nobody has written meanwhile. The application stands still, but native code in
     /// a critical section does not, which writes values only; nor may the collector.
     fn copy_in_stop(&mut self) -> io::Result<()> {
+        self.unread.clear();
         for _ in 0..MOST_ROUNDS {
             self.rounds.image.round(&self.copied, || true)?;
-            self.unread = self.rounds.image.unread(&self.copied)?;
-            if self.unread.is_empty() {
+            if self.rounds.image.is_current(&self.copied)? {
                 return Ok(());
             }
         }
-        self.unread.clear();
         match self.moves_in_stop {
             false => Ok(()),
             true => Err(io::Error::other(MOVES)),
@@ -243,8 +242,8 @@ impl HeapImage for RoundsImage {
             // Without a report the child gives up.
             let _ = check.report(&self.rounds.image, &self.copied);
         }
-        let is_same = || Some(self.rounds.image.unread(&self.copied).ok()?.is_empty());
-        match self.moves_in_stop && is_same() != Some(true) {
+        let is_current = || self.rounds.image.is_current(&self.copied).unwrap_or(false);
+        match self.moves_in_stop && !is_current() {
             true => Err(Again::Moving),
             false => Ok(()),
         }

@@ -237,8 +237,12 @@ fn watched(
         return Err(io::Error::other(MANY_MAPPINGS));
     }
     for mapping in mapped.all() {
-        // One that is gone is not used. What is not watched counts as written.
-        let _ = image.watch(mapping);
+        match image.watch(mapping) {
+            // Another watches it, who would be told of writes in place of this image.
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => return Err(error),
+            // One that is gone is not used. What is not watched counts as written.
+            _ => {}
+        }
     }
     within(mapped, span).ok_or_else(|| io::ErrorKind::NotFound.into())
 }

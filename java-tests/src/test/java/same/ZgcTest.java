@@ -12,14 +12,16 @@ import harness.Jdks;
 import harness.Jvm;
 import harness.Rows;
 import harness.Setup;
+import harness.Tools;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 
-/** Dumps of a program whose objects ZGC moves all the time: every reference leads to where its object is. */
+/** Dumps of programs whose objects ZGC moves all the time, or that write all the time: each is of one moment. */
 class ZgcTest {
     private static final int DUMPS = 4;
 
@@ -54,6 +56,37 @@ class ZgcTest {
                 Files.delete(file);
             }
             assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    /** The kernel tells a write once: to one of two libraries, if both ask. */
+    @Test
+    void dumpsOfTwoLibrariesAreOfOneMomentEach() throws Exception {
+        Path other = Files.copy(Tools.agent(), folder.resolve("libother.so"));
+        String options = "=heap=dump,doe=n,copy=image,file=";
+        Setup setup = Setup.of(Jdks.of(25), Collector.ZGC, "-Xmx256m", "-agentpath:" + other + options + "other.hprof",
+                "-agentpath:" + Tools.agent() + options + "own.hprof");
+        try (Jvm jvm = setup.on(folder).run(Counting.class).ready()) {
+            jvm.signal("QUIT");
+            for (String name : List.of("other.hprof", "own.hprof")) {
+                jvm.err.await(1, "word of " + name, line -> line.contains("dumped ") && line.contains(name), Jvm.LIMIT);
+                mustBeOfOneMoment(HprofFile.read(folder.resolve(name)));
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    private static void mustBeOfOneMoment(HprofFile dump) {
+        HprofObject counter = dump.objects.values().stream()
+                .filter(object -> object.kind == HprofObject.Kind.INSTANCE && dump.name(object.classId).equals("same.Counting$Counter"))
+                .findFirst().orElseThrow(() -> new AssertionError("no counter"));
+        long count = dump.field(counter.id, "same.Counting$Counter", "count");
+        HprofObject places = dump.objects.get(dump.field(counter.id, "same.Counting$Counter", "places"));
+        for (int place = 0; place < places.length(); place++) {
+            long last = count - Math.floorMod(count - place, (long) places.length());
+            long number = places.element(place);
+            // The next number may be written, and not yet counted.
+            assertTrue(number == last || number == count + 1, number + " in place of " + last + ", after " + count);
         }
     }
 
