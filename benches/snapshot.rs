@@ -88,7 +88,7 @@ fn snapshot(words: &[u64]) -> Snapshot {
 
 /// Marks everything reachable from one object, which is the whole heap.
 fn reach(snapshot: &Snapshot, first: u64) {
-    let work = Work::new(1, vec![Batch::References(vec![first])]);
+    let work = Work::new(vec![Batch::References(vec![first])]);
     if let Err(failure) = Walker::new(snapshot, &work, MarkOnly).run() {
         panic!("{failure:?}");
     }

@@ -48,8 +48,8 @@ pub fn is_stopped(process: libc::pid_t) -> bool {
     is_in_state(&format!("/proc/{process}/stat"), &['T', 't'])
 }
 
-/// Lets the application come before a process of one thread, 0 for the calling one: makes it nicer,
-/// as far as the system allows that.
+/// Lets the application come before a thread, 0 for the calling one: makes it nicer, as far as the
+/// system allows that.
 pub fn stand_back(process: libc::pid_t, more_nice: libc::c_int) {
     leave_real_time(process);
     let is_allowed = may_call(&[libc::SYS_getpriority, libc::SYS_setpriority]);
@@ -67,7 +67,7 @@ pub fn stand_back(process: libc::pid_t, more_nice: libc::c_int) {
 
 /// Gives a thread, 0 for the calling one, the ordinary policy of scheduling if it runs in real
 /// time: it would come before everything else, whatever its niceness.
-fn leave_real_time(thread: libc::pid_t) {
+pub fn leave_real_time(thread: libc::pid_t) {
     if !may_call(&[libc::SYS_sched_getscheduler, libc::SYS_sched_setscheduler]) {
         return;
     }

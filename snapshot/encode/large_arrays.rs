@@ -141,7 +141,7 @@ mod tests {
         let start = words.as_ptr() as u64;
         for walkers in [1, 2, 5] {
             let snapshot = Snapshot::of_words(&words, shapes());
-            let work = Work::new(walkers, vec![Batch::References(vec![start])]);
+            let work = Work::new(vec![Batch::References(vec![start])]);
             let bytes = Mutex::new(0);
             let nowhere = |buffer: Vec<u8>| -> Result<(), WriteError> {
                 *bytes.lock().expect("no panic") += buffer.len();

@@ -121,7 +121,7 @@ mod tests {
         snapshot.classes = ClassMap::of_shapes(shapes())
             .with_deciding(0, vec![string])
             .with_deciding(2, deciding);
-        let work = Work::new(1, vec![Batch::References(vec![at(0), at(2)])]);
+        let work = Work::new(vec![Batch::References(vec![at(0), at(2)])]);
         Walker::new(&snapshot, &work, MarkOnly)
             .run()
             .expect("no failure");

@@ -78,6 +78,7 @@ pub struct Walker<'s, O, M = ProcessMemory> {
 impl<'s, O: OnObject, M: Memory> Walker<'s, O, M> {
     /// A walker without work of its own: it starts by taking some from `work`.
     pub fn new(snapshot: &'s Snapshot<M>, work: &'s Work, on_object: O) -> Self {
+        work.join();
         Self {
             snapshot,
             on_object,
@@ -295,7 +296,7 @@ mod tests {
         let all: Vec<u64> = (0..100).map(at).collect();
         words[..103].copy_from_slice(&array(&all));
         let snapshot = Snapshot::of_words(&words, vec![Shape::ObjectArray]);
-        let work = Work::new(1, vec![Batch::References(vec![start])]);
+        let work = Work::new(vec![Batch::References(vec![start])]);
         let ends = Ends {
             work: &work,
             objects: 0,
@@ -333,7 +334,7 @@ mod tests {
 
     /// Walks from the first object and returns the number of calls of `OnObject`.
     fn walk(snapshot: &Snapshot<impl Memory>, first: u64) -> Result<usize, Failure> {
-        let work = Work::new(1, vec![Batch::References(vec![first])]);
+        let work = Work::new(vec![Batch::References(vec![first])]);
         let counts = Walker::new(snapshot, &work, Counts(0)).run()?;
         Ok(counts.0)
     }

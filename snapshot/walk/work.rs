@@ -48,7 +48,6 @@ pub struct Work {
     changed: Condvar,
     /// Number of waiting walkers; a hint that is read without the lock.
     hungry: AtomicUsize,
-    walkers: usize,
     /// Set when no walker has work left. Written under the lock, so that no waiting walker misses
     /// it; read without the lock.
     ended: AtomicBool,
@@ -57,12 +56,13 @@ pub struct Work {
 #[derive(Debug, Default)]
 struct State {
     batches: Vec<Batch>,
+    walkers: usize,
     waiting: usize,
 }
 
 impl Work {
-    /// Work for this many walkers.
-    pub fn new(walkers: usize, first: Vec<Batch>) -> Self {
+    /// Work for the walkers that will join.
+    pub fn new(first: Vec<Batch>) -> Self {
         Self {
             state: Mutex::new(State {
                 batches: first,
@@ -70,9 +70,13 @@ impl Work {
             }),
             changed: Condvar::new(),
             hungry: AtomicUsize::new(0),
-            walkers,
             ended: AtomicBool::new(false),
         }
+    }
+
+    /// One more walker will take work, until none is left.
+    pub fn join(&self) {
+        self.lock().walkers += 1;
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -111,7 +115,7 @@ impl Work {
                 state.waiting -= 1;
                 break Some(batch);
             }
-            if state.waiting == self.walkers {
+            if state.waiting == state.walkers {
                 self.ended.store(true, Ordering::Relaxed);
                 self.changed.notify_all();
                 break None;
@@ -141,11 +145,12 @@ mod tests {
     fn work_ends_when_all_is_done() {
         // Each number yields two that are smaller by one, down to 0: as many as a binary tree has
         // nodes.
-        let work = Work::new(3, vec![Batch::References(vec![12])]);
+        let work = Work::new(vec![Batch::References(vec![12])]);
         let done = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
+                    work.join();
                     while let Some(Batch::References(mut stack)) = work.take() {
                         while let Some(number) = stack.pop() {
                             done.fetch_add(1, Ordering::Relaxed);
@@ -180,7 +185,8 @@ mod tests {
 
     #[test]
     fn an_end_reaches_those_who_wait() {
-        let work = Work::new(2, Vec::new());
+        let work = Work::new(Vec::new());
+        (0..2).for_each(|_| work.join());
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| work.take());
             assert!(!work.has_ended());

@@ -221,7 +221,7 @@ impl Task<'_, '_> {
         watchdog: &Watchdog,
     ) -> Result<Vec<O>, Failure> {
         let batches = starts.chunks(BATCH).map(<[u64]>::to_vec);
-        let work = Work::new(self.walkers(), batches.map(Batch::References).collect());
+        let work = Work::new(batches.map(Batch::References).collect());
         in_threads(
             self.walkers(),
             "hprof walker",

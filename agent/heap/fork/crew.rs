@@ -5,6 +5,7 @@ use super::message::FromChild;
 use super::own_thread::Crew;
 use super::process::{self, Watchdog};
 use headroom::MemoryLeft;
+use jvm::os::others_time::OthersTime;
 use snapshot::{Failure, Snapshot};
 use std::os::unix::net::UnixStream;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -15,11 +16,17 @@ use writer::TailWriter;
 
 /// Time between two checks of the memory left.
 const LOOK: Duration = Duration::from_millis(20);
+/// Threads that are nicer than the JVM get help if for so long they have less than this part of a
+/// processor: the machine is busy, and a dump may be all that is to be had of this JVM.
+const STARVING: Duration = Duration::from_secs(3);
+const STARVING_PROCESSORS: f64 = 0.125;
 /// Time between two progress messages.
 const PROGRESS: Duration = Duration::from_secs(1);
 
 /// Runs `body` in `threads` threads with this name, and `watch` in this thread until it has their
 /// results. `end` makes them end early.
+///
+/// They are nicer than the JVM. If they starve, as many others help them that are not.
 pub(super) fn in_threads<T: Send>(
     threads: usize,
     name: &str,
@@ -30,22 +37,27 @@ pub(super) fn in_threads<T: Send>(
     let body = &body;
     let (results, ended) = channel();
     let mut crew = Crew::default();
-    for number in 0..threads {
+    let mut start = |number: usize, is_nice: bool| {
         let results = results.clone();
         let work = Box::new(move || {
+            if is_nice {
+                process::stand_back();
+            }
             // A thread that vanished without a result would leave the others waiting for work.
             let result = catch_unwind(AssertUnwindSafe(body));
             let _ = results.send(result.unwrap_or(Err(Failure::Fault)));
         });
         // SAFETY: the crew is dropped below, before `body` and everything that `body` uses.
-        let started = unsafe { crew.start(&format!("{name} {number}"), work) };
-        if let Err(error) = started {
-            end();
-            return Err(Failure::NoThread(error.to_string()));
-        }
+        unsafe { crew.start(&format!("{name} {number}"), work) }
+    };
+    if let Err(error) = (0..threads).try_for_each(|number| start(number, true)) {
+        end();
+        return Err(Failure::NoThread(error.to_string()));
     }
-    drop(results);
-    let watched = watch.over(&ended, threads);
+    let watched = watch.over(&ended, threads, || {
+        let helpers = (0..threads).take_while(|&number| start(number, false).is_ok());
+        helpers.count()
+    });
     end();
     drop(crew);
     watched
@@ -82,14 +94,23 @@ impl<'w> Watch<'w> {
         }
     }
 
-    /// Waits for the results of this many threads.
+    /// Waits for the results of this many threads. If they starve, `help` starts more.
     fn over<T>(
         &mut self,
         ended: &Receiver<Result<T, Failure>>,
-        threads: usize,
+        mut threads: usize,
+        help: impl FnOnce() -> usize,
     ) -> Result<Vec<T>, Failure> {
+        let mut help = Some(help);
+        let (mut began, mut others) = (Instant::now(), OthersTime::begin());
         let mut results = Vec::with_capacity(threads);
         while results.len() < threads {
+            if began.elapsed() > STARVING {
+                let is_starving = others.processors() < STARVING_PROCESSORS;
+                let help = help.take_if(|_| is_starving);
+                threads += help.map_or(0, |help| help());
+                (began, others) = (Instant::now(), OthersTime::begin());
+            }
             match ended.recv_timeout(LOOK) {
                 Ok(result) => results.push(result?),
                 Err(RecvTimeoutError::Timeout) => {}

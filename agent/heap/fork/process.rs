@@ -41,7 +41,8 @@ const QUIET_SIGNALS: [i32; 7] = [
     libc::SIGUSR1,
     libc::SIGUSR2,
 ];
-/// How much nicer than the JVM the child is (docs/design/lost-work.md). The kernel caps the sum.
+/// How much nicer than the JVM the child's threads are (docs/design/lost-work.md). The kernel caps
+/// the sum.
 const MORE_NICE: i32 = 5;
 /// Signals of a crash. HotSpot would answer them with a report of many pages.
 const CRASHES: [i32; 7] = [
@@ -132,15 +133,15 @@ fn undisturbed_fork(by: ForkBy) -> io::Result<libc::pid_t> {
     }
 }
 
-/// In the child: makes the kernel kill it when its parent ends, and write no core of it, and lets
-/// the application come first. The parent may have ended already.
+/// In the child: makes the kernel kill it when its parent ends, and write no core of it, and leaves
+/// real time. The parent may have ended already.
 fn die_with(parent: libc::pid_t) {
     // With 0, a program that receives cores from the kernel (core(5)) would still get one.
     let no_core = libc::rlimit {
         rlim_cur: 1,
         rlim_max: 1,
     };
-    threads::stand_back(0, MORE_NICE);
+    threads::leave_real_time(0);
     // SAFETY: system calls with plain numbers, and a variable that outlives them.
     unsafe {
         if may_call(&[libc::SYS_prlimit64]) {
@@ -346,6 +347,11 @@ pub(super) fn settle(keep: &[RawFd]) {
     close_others(keep);
 }
 
+/// In the child: makes the calling thread nicer than the JVM. Without privileges that is for ever.
+pub(super) fn stand_back() {
+    threads::stand_back(0, MORE_NICE);
+}
+
 /// If memory runs out, the kernel kills the child before the application.
 pub(super) fn be_killed_first() {
     if group_dies_as_one() {
@@ -453,6 +459,20 @@ mod tests {
     use super::*;
     use std::io::Read;
     use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn only_the_calling_thread_stands_back() {
+        // SAFETY: a system call with plain numbers.
+        let nice = || unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
+        let before = nice();
+        let body = move || {
+            stand_back();
+            nice()
+        };
+        let nicer = std::thread::spawn(body).join().expect("no panic");
+        assert_eq!(nicer, (before + MORE_NICE).min(19));
+        assert_eq!(nice(), before);
+    }
 
     #[test]
     fn ends_are_told() {
