@@ -10,7 +10,7 @@ use std::fs::read_to_string;
 use std::time::{Duration, Instant};
 
 /// Bytes of heap that HotSpot's dumper writes per second if objects are small.
-const DUMPED_BYTES_PER_SECOND: u64 = 50_000_000;
+const DUMPED_BYTES_PER_SECOND: u64 = 100_000_000;
 /// What the kernel takes to copy the table entry of a page.
 const FOR_A_PAGE: Duration = Duration::from_nanos(100);
 /// What one processor takes to copy a mebibyte of the heap.
@@ -166,11 +166,11 @@ mod tests {
 
     #[test]
     fn the_dumper_is_bounded_by_its_estimate() {
-        assert_eq!(dumper_estimate(551_495_290), Duration::from_secs(12));
-        let bound = StopBound(Some(Duration::from_secs(12)));
-        assert_eq!(bound.allow_dumper(Some(Duration::from_secs(12))), Ok(()));
-        for estimate in [None, Some(Duration::from_secs(13))] {
-            let limit = Duration::from_secs(12);
+        assert_eq!(dumper_estimate(551_495_290), Duration::from_secs(6));
+        let bound = StopBound(Some(Duration::from_secs(6)));
+        assert_eq!(bound.allow_dumper(Some(Duration::from_secs(6))), Ok(()));
+        for estimate in [None, Some(Duration::from_secs(7))] {
+            let limit = Duration::from_secs(6);
             let refused = Err(DumpError::LongDumper { estimate, limit });
             assert_eq!(bound.allow_dumper(estimate), refused);
         }
