@@ -40,6 +40,8 @@ pub struct Mapped {
     pub used: Vec<Range<u64>>,
     /// How its references are coloured; `None` if they are not.
     pub colours: Option<Colours>,
+    /// Whether the collector is moving objects.
+    pub is_moving: bool,
 }
 
 /// Where the heap may be mapped.
@@ -111,15 +113,6 @@ impl Mapped {
     }
 }
 
-/// What a look at the heap shows.
-#[derive(Debug)]
-pub enum Look {
-    /// The collector is moving objects.
-    Moving,
-    /// It is not.
-    Still(Mapped),
-}
-
 impl SharedHeap {
     /// `None` if a fork copies the heap of this object. An error if it does not, and the heap is
     /// not understood.
@@ -161,8 +154,8 @@ impl SharedHeap {
     }
 
     /// The heap as it is now; `None` if it cannot be read. It is certain while the application
-    /// stands still: then no objects begin to be moved.
-    pub fn look(&self) -> Option<Look> {
+    /// stands still and no objects are being moved: then none begin to be.
+    pub fn look(&self) -> Option<Mapped> {
         match &self.kind {
             Kind::Zgc(zgc) => look_at_zgc(zgc, self.slot),
             Kind::InRange(range, account) => {
@@ -170,13 +163,23 @@ impl SharedHeap {
                 let maps = Mappings::parse(&os_maps().ok()?);
                 let used = joined(account.used()?);
                 used.iter().find(|part| part.contains(&object))?;
-                Some(Look::Still(Mapped {
+                Some(Mapped {
                     place: Place::Range(range.clone()),
                     all: maps.shared(range).collect(),
                     used: used.iter().flat_map(|part| maps.shared(part)).collect(),
                     colours: None,
-                }))
+                    is_moving: false,
+                })
             }
+        }
+    }
+
+    /// Whether the collector is moving objects; `None` if that cannot be read. Takes a fraction of
+    /// the time of a [look](SharedHeap::look).
+    pub fn is_moving(&self) -> Option<bool> {
+        match &self.kind {
+            Kind::Zgc(zgc) => View::of(zgc, self.slot)?.is_relocating(zgc),
+            Kind::InRange(..) => Some(false),
         }
     }
 }
@@ -185,30 +188,53 @@ fn contains(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|window| window == word)
 }
 
-fn look_at_zgc(zgc: &Zgc, slot: u64) -> Option<Look> {
-    let colours = zgc.colours()?;
-    let offset_mask = colours.offset_mask;
-    let base = colours.base(careful_reads::try_read(slot)?)?;
-    let place = Place::Views { base, offset_mask };
-    let view = |all: &[Range<u64>]| -> Vec<Range<u64>> {
-        let of_base = all
-            .iter()
-            .filter(|range| range.start & !offset_mask == base);
-        of_base.cloned().collect()
-    };
-    if zgc.is_relocating(colours, &view(&place.mapped()?))? {
-        return Some(Look::Moving);
+/// One view of the heap of ZGC.
+struct View {
+    base: u64,
+    place: Place,
+    colours: Colours,
+}
+
+impl View {
+    /// That in which this object is.
+    fn of(zgc: &Zgc, slot: u64) -> Option<Self> {
+        let colours = zgc.colours()?;
+        let offset_mask = colours.offset_mask;
+        let base = colours.base(careful_reads::try_read(slot)?)?;
+        let place = Place::Views { base, offset_mask };
+        Some(Self {
+            base,
+            place,
+            colours,
+        })
     }
+
+    /// The mappings that belong to it.
+    fn part(&self, all: &[Range<u64>]) -> Vec<Range<u64>> {
+        let offset_mask = self.colours.offset_mask;
+        let is_part = |range: &&Range<u64>| range.start & !offset_mask == self.base;
+        all.iter().filter(is_part).cloned().collect()
+    }
+
+    fn is_relocating(&self, zgc: &Zgc) -> Option<bool> {
+        zgc.is_relocating(self.colours, &self.part(&self.place.mapped()?))
+    }
+}
+
+fn look_at_zgc(zgc: &Zgc, slot: u64) -> Option<Mapped> {
+    let view = View::of(zgc, slot)?;
+    let is_moving = view.is_relocating(zgc)?;
     // Whoever has just moved objects may have mapped memory for them.
-    let all = place.mapped()?;
-    let view = view(&all);
-    let used = cut_at_ends(&zgc.used(colours, &view)?, &view)?;
-    Some(Look::Still(Mapped {
-        place,
+    let all = view.place.mapped()?;
+    let part = view.part(&all);
+    let used = cut_at_ends(&zgc.used(view.colours, &part)?, &part)?;
+    Some(Mapped {
+        place: view.place,
         all,
         used,
-        colours: Some(colours),
-    }))
+        colours: Some(view.colours),
+        is_moving,
+    })
 }
 
 /// The ranges, cut where mappings end; `None` if a part of them is not mapped. Both are in order.

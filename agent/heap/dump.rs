@@ -22,7 +22,7 @@ use jvm::jni::Jni;
 use jvm::os::host::{unix_millis, utc_offset_seconds};
 use options::{Format, StopTheWorld};
 use parking_lot::{Mutex, MutexGuard};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -35,6 +35,8 @@ const SNAPSHOT_TRIES: u32 = 8;
 const LEAST_TRIES: u32 = 3;
 /// Longest total pause of failed attempts.
 const MOST_PAUSED: Duration = Duration::from_millis(500);
+/// The same if objects were being moved.
+const MOST_MOVING: Duration = Duration::from_millis(50);
 /// After the first attempt that met objects being moved; after each further one longer.
 const MOVING: Duration = Duration::from_millis(20);
 
@@ -277,6 +279,7 @@ pub(super) fn by_fork<T>(
     let mut copies_all = false;
     let mut tries = 0;
     let mut was_moving = false;
+    let kept_image = RefCell::default();
     let began = Instant::now();
     let limit = Duration::from_secs(u64::from(order.options.timeout_s));
     while may_fork_again(tries, tried.paused.get()) && began.elapsed() < limit {
@@ -290,6 +293,7 @@ pub(super) fn by_fork<T>(
                 order,
                 millis_since_epoch: unix_millis(),
                 tried,
+                kept_image: &kept_image,
                 copies_all,
                 sizes: object_sizes::measure(&env, jni),
             })
@@ -310,6 +314,9 @@ pub(super) fn by_fork<T>(
             Err(DumpError::Again(Again::Stuck)) => copies_all |= tries > LEAST_TRIES,
             Err(DumpError::Again(Again::Moving)) => {
                 was_moving = true;
+                if tries >= LEAST_TRIES && tried.paused.get() > MOST_MOVING {
+                    break;
+                }
                 sleep(MOVING * tries);
             }
             Err(DumpError::Again(Again::OopMaps)) => tried.no_oop_maps.set(Some(OOP_MAP)),

@@ -8,10 +8,10 @@ use std::io;
 use std::ops::Range;
 
 /// An image of any kind.
-pub(super) type AnyImage = Box<dyn HeapImage>;
+pub(in crate::heap) type AnyImage = Box<dyn HeapImage>;
 
 /// Room for an image of the heap, then the image.
-pub(super) trait HeapImage: Debug {
+pub(in crate::heap) trait HeapImage: Debug {
     /// Copies what was written meanwhile, so that the stop has less to copy, unless it is more than
     /// `most_bytes`. An error if there is no image any more, and the fork can copy the heap.
     fn catch_up(&mut self, _most_bytes: u64) -> Result<(), String> {
@@ -23,6 +23,16 @@ pub(super) trait HeapImage: Debug {
 
     /// Whether a heap that the fork cannot copy either needs another attempt.
     fn is_lost(&self) -> bool {
+        false
+    }
+
+    /// Whether another attempt only has to copy what is written until then.
+    fn outlasts_attempt(&self) -> bool {
+        false
+    }
+
+    /// Whether the collector is moving objects, so that a stop would be for nothing.
+    fn is_moving(&self) -> bool {
         false
     }
 

@@ -47,9 +47,16 @@ use rustc_hash::FxHashMap;
 use snapshot::classes::NameFields;
 use std::cell::RefCell;
 use std::os::unix::net::UnixStream;
-use std::time::Instant;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 use tables::{ObjectIndex, ObjectTable, StringId, Tables};
 use writer::DumpFile;
+
+/// Time between two looks whether the collector moves objects.
+const LOOK: Duration = Duration::from_millis(1);
+/// An attempt waits so long until it does not, and while threads wait, so long.
+const LONG: Duration = Duration::from_secs(10);
+const SHORT: Duration = Duration::from_millis(100);
 
 /// The stacks of all threads, as JVMTI reports them and as the child reads them.
 type Stacks<'f> = (
@@ -124,7 +131,7 @@ impl<'f> Attempt<'f> {
         let (allocated, held) =
             AllocationTraces::take(profiled, options, (env, jni), &mut catalogue, &mut objects)?;
         // No class is linked from here to the fork: its objects would be unknown.
-        catch_up(&mut image, u64::MAX);
+        await_still(&mut image);
         let closed = CLASS_GATE.close();
         pinned.extend(self.catch_up(&mut catalogue, &mut objects)?);
         pinned.push((own_thread, current.handle()));
@@ -153,8 +160,10 @@ impl<'f> Attempt<'f> {
         };
         let invented = task.mirror_fields.invented().into_iter().chain(cause);
         let (forked, image) = self.fork(task, own_thread, without_barrier);
-        // The image last: its end takes time, and threads wait at the gate.
-        drop((closed, known, held, image));
+        drop(closed);
+        let is_kept = forked.is_err() && image.as_ref().is_some_and(|it| it.outlasts_attempt());
+        self.kept_image.replace(image.filter(|_| is_kept));
+        drop((known, held));
         let (child, objects) = forked?;
         let mut answers = Answers {
             attempt: self,
@@ -296,6 +305,9 @@ impl<'f> Attempt<'f> {
         product: &Product<&DumpFile>,
         others: OthersTime,
     ) -> Result<Option<AnyImage>, DumpError> {
+        if let Some(kept) = self.kept_image.take().filter(|_| !self.copies_all) {
+            return Ok(Some(kept));
+        }
         // Who waits, waits for the copy. A later attempt would copy all once more.
         let is_later = self.copies_all || self.tried.had_image.replace(true);
         let has_rounds = !is_later && !copied::is_awaited();
@@ -344,6 +356,7 @@ impl<'f> Attempt<'f> {
         );
         let until = match until {
             Ok(_) if image.is_some_and(HeapImage::is_lost) => Err(Again::Grown.into()),
+            Ok(_) if is_moving_for(image, SHORT) => Err(Again::Moving.into()),
             until => until,
         };
         let until = match until {
@@ -409,6 +422,30 @@ fn catch_up(image: &mut Option<AnyImage>, most_bytes: u64) {
         let caught_up = image.catch_up(most_bytes);
         caught_up.map_err(no_image).is_err()
     });
+}
+
+/// Copies what was written meanwhile, until the collector moves no objects: a stop would be for
+/// nothing.
+fn await_still(image: &mut Option<AnyImage>) {
+    let began = Instant::now();
+    loop {
+        catch_up(image, u64::MAX);
+        if !is_moving_for(image.as_deref(), SHORT) || began.elapsed() > LONG {
+            return;
+        }
+    }
+}
+
+/// Whether the collector is moving objects, and does not end that within this time.
+fn is_moving_for(image: Option<&dyn HeapImage>, most: Duration) -> bool {
+    let began = Instant::now();
+    while image.is_some_and(HeapImage::is_moving) {
+        if began.elapsed() > most {
+            return true;
+        }
+        sleep(LOOK);
+    }
+    false
 }
 
 #[allow(clippy::needless_pass_by_value)] // For `map_err`.

@@ -2,9 +2,10 @@
 //! objects is copied in the stop. It takes the heap's place in the child.
 
 use super::image::HeapImage;
+use super::rounds::bytes;
 use crate::heap::error::{Again, DumpError};
 use headroom::MemoryLeft;
-use hotspot::{Look, Mapped, SharedHeap};
+use hotspot::{Mapped, SharedHeap};
 use jvm::os::careful_reads::why_unknown;
 use jvm::os::image::Image;
 use jvm::os::semaphore::Semaphore;
@@ -23,9 +24,10 @@ const MORE_PART: u64 = 4;
 const MORE_BYTES: u64 = 64 << 20;
 /// More threads than this copy no faster.
 const MOST_THREADS: usize = 8;
-/// How long to wait, and how often, until ZGC has moved the objects of a cycle.
-pub(super) const RELOCATION: Duration = Duration::from_millis(10);
-pub(super) const RELOCATION_LOOKS: u32 = 50;
+/// The application runs, so what is read of the heap may not be of one moment: how long to wait
+/// then, and how often.
+pub(super) const CHANGES: Duration = Duration::from_millis(10);
+pub(super) const LOOKS: u32 = 50;
 
 /// Room for an image of the heap, then the image.
 #[derive(Debug)]
@@ -49,20 +51,19 @@ struct Copying {
 }
 
 impl SharedImage {
-    /// Takes the room, and starts the threads that will copy. Waits until ZGC is not moving
-    /// objects.
+    /// Takes the room, and starts the threads that will copy.
     pub(super) fn prepare(heap: SharedHeap) -> Result<Self, DumpError> {
         let left = MemoryLeft::open();
         let used = used_bytes(&heap, &left)?;
-        let bytes = used + used / MORE_PART + MORE_BYTES;
-        if let Some(left_bytes) = left.too_little_for(bytes) {
+        let room = used + used / MORE_PART + MORE_BYTES;
+        if let Some(left_bytes) = left.too_little_for(room) {
             return Err(DumpError::Engine(format!(
                 "an image of the heap needs {} MiB of memory, and {} MiB are left",
-                bytes >> 20,
+                room >> 20,
                 left_bytes >> 20
             )));
         }
-        let image = Image::with_room(bytes, || left.too_little().is_none());
+        let image = Image::with_room(room, || left.too_little().is_none());
         let image = image.map_err(|error| {
             DumpError::Engine(format!(
                 "there is no memory for an image of the heap: {error}"
@@ -80,14 +81,16 @@ impl SharedImage {
 }
 
 impl HeapImage for SharedImage {
+    fn is_moving(&self) -> bool {
+        self.heap.is_moving() != Some(false)
+    }
+
     fn stop_bytes(&self) -> u64 {
         self.used_bytes
     }
 
     fn copy(&mut self, unused: &[Range<u64>]) -> Result<Vec<Range<u64>>, Again> {
-        let Some(Look::Still(mapped)) = self.heap.look() else {
-            return Err(Again::Moving);
-        };
+        let mapped = still(&self.heap)?;
         let image = &self.copying.image;
         if self.left.too_little().is_some() || !image.plan(&mapped.used) {
             return Err(Again::Grown);
@@ -126,26 +129,25 @@ impl Drop for SharedImage {
     }
 }
 
-/// The bytes that are in use as soon as no objects are being moved.
+/// The heap in the stop, if no objects are being moved.
+pub(super) fn still(heap: &SharedHeap) -> Result<Mapped, Again> {
+    let mapped = heap.look().filter(|mapped| !mapped.is_moving);
+    mapped.ok_or(Again::Moving)
+}
+
+/// The bytes that are in use.
 fn used_bytes(heap: &SharedHeap, left: &MemoryLeft) -> Result<u64, DumpError> {
-    let unread = "the collector's own account of its heap cannot be read";
-    let mut why = DumpError::Engine(why_unknown(unread));
-    for _ in 0..RELOCATION_LOOKS {
+    for _ in 0..LOOKS {
         if let Some(left_bytes) = left.too_little() {
             return Err(DumpError::LittleMemory { left_bytes });
         }
-        match heap.look() {
-            Some(Look::Still(mapped)) => {
-                let bytes = mapped.used.iter().map(|range| range.end - range.start);
-                return Ok(bytes.sum());
-            }
-            Some(Look::Moving) => why = Again::Moving.into(),
-            // The application runs, so what was read may not have been of one moment.
-            None => {}
+        if let Some(mapped) = heap.look() {
+            return Ok(bytes(&mapped.used));
         }
-        sleep(RELOCATION);
+        sleep(CHANGES);
     }
-    Err(why)
+    let unread = "the collector's own account of its heap cannot be read";
+    Err(DumpError::Engine(why_unknown(unread)))
 }
 
 impl Copying {

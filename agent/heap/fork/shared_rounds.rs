@@ -3,13 +3,13 @@
 
 use super::image::HeapImage;
 use super::rounds::{bytes, not_read, Rounds, MOST_STOP_BYTES};
-use super::shared_image::{RELOCATION, RELOCATION_LOOKS};
+use super::shared_image::{still, CHANGES, LOOKS};
 use crate::heap::error::Again;
 use crate::message::say;
 use crate::order::Order;
 use headroom::MemoryLeft;
 use hotspot::flags::is_on;
-use hotspot::{Look, Mapped, SharedHeap};
+use hotspot::{Mapped, SharedHeap};
 use jvm::os::tracked_image::TrackedImage;
 use jvm::os::written_pages::joined;
 use options::HeapCopy;
@@ -24,8 +24,6 @@ const LEAST_BYTES: u64 = 128 << 20;
 /// The memory that must be left is larger than the heap by this part, as ZGC moves objects to other
 /// places meanwhile.
 const MORE_PART: u64 = 2;
-/// If more than this part of the heap is left to copy, several threads copy all in the stop.
-const BUSY_PART: u64 = 8;
 /// A tracked mapping does not become one with a new one beside it. Linux allows 65,530 by default.
 const MOST_MAPPINGS: usize = 16_000;
 const MANY_MAPPINGS: &str = "it is in very many mappings";
@@ -41,6 +39,8 @@ pub(super) struct SharedRounds {
     views: usize,
     /// Whether the user bounds the stop.
     is_bounded: bool,
+    /// Whether the image is compared with the heap.
+    is_compared: bool,
     /// Whether a round has failed: it may have taken the notes of pages that it did not copy.
     is_lost: bool,
     /// Whether the image was compared with the heap, and differs.
@@ -65,7 +65,7 @@ impl SharedRounds {
     }
 
     fn try_prepare(heap: SharedHeap, order: &Order<'_>) -> Result<Option<Self>, String> {
-        let mapped = still(&heap).map_err(not_read)?;
+        let mapped = account(&heap).map_err(not_read)?;
         let used_bytes = bytes(&mapped.used);
         if order.heap_copy() == HeapCopy::Auto && used_bytes < LEAST_BYTES {
             return Ok(None);
@@ -94,12 +94,14 @@ impl SharedRounds {
                 left,
                 used_bytes,
                 unread_bytes: used_bytes,
-                is_whole: order.heap_copy() == HeapCopy::Compared,
+                // What is left is copied in the stop.
+                is_whole: true,
             },
             heap,
             span,
             views: views.len(),
             is_bounded: order.max_pause().is_some(),
+            is_compared: order.heap_copy() == HeapCopy::Compared,
             is_lost: false,
             differs: false,
             copied: None,
@@ -107,19 +109,9 @@ impl SharedRounds {
         let (heap, span) = (&image.heap, &image.span);
         let run = image
             .rounds
-            .run(|image| watched(&still(heap)?, span, image));
+            .run(|image| watched(&account(heap)?, span, image));
         run.map_err(not_read)?;
-        match image.is_busy() {
-            true => Err("the application writes as fast as it is copied".to_owned()),
-            false => Ok(Some(image)),
-        }
-    }
-
-    /// Whether more is left than one thread should copy in the stop.
-    fn is_busy(&self) -> bool {
-        let unread_bytes = self.rounds.unread_bytes;
-        let is_much = unread_bytes > self.rounds.used_bytes / BUSY_PART;
-        !self.rounds.is_whole && is_much && unread_bytes > MOST_STOP_BYTES
+        Ok(Some(image))
     }
 
     /// Compares all pages but those that were just copied. ZGC may write in the stop; such pages
@@ -136,7 +128,7 @@ impl SharedRounds {
 impl HeapImage for SharedRounds {
     fn catch_up(&mut self, most_bytes: u64) -> Result<(), String> {
         // Threads may wait at the class gate, so one look must do.
-        let Some(Look::Still(mapped)) = self.heap.look().filter(|_| !self.is_lost) else {
+        let Some(mapped) = self.heap.look().filter(|_| !self.is_lost) else {
             return Ok(());
         };
         let used = watched(&mapped, &self.span, &mut self.rounds.image);
@@ -153,6 +145,14 @@ impl HeapImage for SharedRounds {
         self.is_lost
     }
 
+    fn outlasts_attempt(&self) -> bool {
+        !self.is_lost
+    }
+
+    fn is_moving(&self) -> bool {
+        self.heap.is_moving() != Some(false)
+    }
+
     fn stop_bytes(&self) -> u64 {
         let most = self.rounds.used_bytes.min(MOST_STOP_BYTES);
         self.rounds.unread_bytes.max(most)
@@ -163,16 +163,14 @@ impl HeapImage for SharedRounds {
     }
 
     fn copy(&mut self, unused: &[Range<u64>]) -> Result<Vec<Range<u64>>, Again> {
-        let Some(Look::Still(mapped)) = self.heap.look() else {
-            return Err(Again::Moving);
-        };
+        let mapped = still(&self.heap)?;
         let used = within(&mapped, &self.span).ok_or(Again::Grown)?;
         let unread = self.rounds.image.unread(&used).map_err(|_| Again::Grown)?;
         let expected_bytes = self.stop_bytes();
         self.rounds.unread_bytes = bytes(&unread);
         let is_long = self.is_bounded && self.rounds.unread_bytes > expected_bytes;
         let left = &self.rounds.left;
-        if is_long || self.is_busy() || left.too_little_for(self.rounds.unread_bytes).is_some() {
+        if is_long || left.too_little_for(self.rounds.unread_bytes).is_some() {
             return Err(Again::Grown);
         }
         for run in &unread {
@@ -185,7 +183,7 @@ impl HeapImage for SharedRounds {
                     _ => Again::Grown,
                 })?;
         }
-        if self.rounds.is_whole {
+        if self.is_compared {
             self.compare(&used).map_err(|_| Again::Moving)?;
         }
         self.copied = Some((mapped, used));
@@ -215,14 +213,13 @@ impl HeapImage for SharedRounds {
     }
 }
 
-/// The heap at a moment at which no objects are being moved.
-fn still(heap: &SharedHeap) -> io::Result<Mapped> {
-    for _ in 0..RELOCATION_LOOKS {
-        // The application runs, so what was read may not have been of one moment.
-        if let Some(Look::Still(mapped)) = heap.look() {
+/// The heap while the application runs, by an account that may be old.
+fn account(heap: &SharedHeap) -> io::Result<Mapped> {
+    for _ in 0..LOOKS {
+        if let Some(mapped) = heap.look() {
             return Ok(mapped);
         }
-        sleep(RELOCATION);
+        sleep(CHANGES);
     }
     Err(io::ErrorKind::TimedOut.into())
 }

@@ -5,7 +5,7 @@ import subject.Say;
 
 /**
  * Two threads replace pairs of objects all the time, so that the collector moves others. Whoever looks finds every cell of the array
- * with its number, its twin, whose twin it is, and its own load.
+ * with its number, its twin, whose twin it is, and its own load. With an argument they never rest, and nor does the collector.
  */
 public class Twins {
     static final int CELLS = 60_000;
@@ -36,14 +36,14 @@ public class Twins {
         }
         for (int thread = 0; thread < THREADS; thread++) {
             int first = thread;
-            Thread replacing = new Thread(() -> replaceForEver(first));
+            Thread replacing = new Thread(() -> replaceForEver(first, args.length > 0));
             replacing.setDaemon(true);
             replacing.start();
         }
         Say.ready();
     }
 
-    private static void replaceForEver(int first) {
+    private static void replaceForEver(int first, boolean isBusy) {
         Random random = new Random(first);
         try {
             while (true) {
@@ -51,7 +51,9 @@ public class Twins {
                     replace(random.nextInt(CELLS / 2 / THREADS) * THREADS + first);
                     garbage = new byte[random.nextInt(2000)];
                 }
-                Thread.sleep(1);
+                if (!isBusy) {
+                    Thread.sleep(1);
+                }
             }
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);

@@ -76,6 +76,21 @@ class ZgcTest {
         }
     }
 
+    @ParameterizedTest
+    @Rows("setups")
+    void anApplicationThatNeverRestsGetsAnImage(Setup setup) throws Exception {
+        try (Jvm jvm = setup.on(folder).run(Twins.class, "busy").ready()) {
+            for (int number = 1; number <= DUMPS; number++) {
+                Path file = folder.resolve(number + ".hprof");
+                String line = Attach.dump(jvm, number, "copy=image,file=" + file);
+                assertTrue(Engine.isSnapshot(line) && line.contains("of an image of"), () -> line + jvm.err.text());
+                mustHaveAllCells(HprofFile.read(file));
+                Files.delete(file);
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
     private static void mustBeOfOneMoment(HprofFile dump) {
         HprofObject counter = dump.objects.values().stream()
                 .filter(object -> object.kind == HprofObject.Kind.INSTANCE && dump.name(object.classId).equals("same.Counting$Counter"))
