@@ -52,8 +52,6 @@ pub(crate) struct DumpFile {
     bar: ProgressBar,
     /// How long the application paused for what a JVM has sent; `None` for a file.
     pause_millis: Option<u64>,
-    /// Whether the file has several heap dumps, of which this is one.
-    is_one_of_several: bool,
 }
 
 impl DumpFile {
@@ -132,7 +130,6 @@ impl DumpFile {
             bytes,
             packed: Cell::new(false),
             bar: bar(bytes),
-            is_one_of_several: true,
             ..self
         })
     }
@@ -197,7 +194,6 @@ impl DumpFile {
             packed: Cell::new(false),
             bar: bar(bytes),
             pause_millis: None,
-            is_one_of_several: false,
         })
     }
 
@@ -286,11 +282,6 @@ impl DumpFile {
     /// How long the application paused, in milliseconds; `None` for a file.
     pub(crate) fn pause_millis(&self) -> Option<u64> {
         self.pause_millis
-    }
-
-    /// Whether the file has several heap dumps, of which this is one.
-    pub(crate) fn is_one_of_several(&self) -> bool {
-        self.is_one_of_several
     }
 
     /// Whether these are the metadata of this file.

@@ -1,7 +1,7 @@
 //! Frames in the form of Java's stack traces.
 
 use reader::StackFrame;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::folding;
 use crate::plain::shown;
@@ -48,7 +48,7 @@ fn in_source((source, line): (Option<&str>, i32)) -> String {
 
 /// A frame in an answer, with its line as in the file: -1 unknown, -2 compiled method, -3 native
 /// method.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Frame {
     class: Box<str>,
     line: i32,

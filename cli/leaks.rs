@@ -1,12 +1,9 @@
 //! `hprof leaks`: what keeps the memory?
 
-use std::io;
-
 use graph::THRESHOLD_PERCENT;
 
 use crate::answer::leaks::LeaksAnswer;
-use crate::heap_file::{failure, GraphArguments};
-use crate::index::{self, Index, LEAKS};
+use crate::heap_file::{failure, with_loaded, GraphArguments};
 use crate::json;
 use crate::outcome::{Failure, Verdict};
 use crate::stdout::to_stdout;
@@ -31,38 +28,18 @@ pub(crate) struct Arguments {
     /// Print all frames of stacks; without this, those of the JDK and of languages are folded
     #[arg(long)]
     full: bool,
-    /// Neither read nor write the index beside the dump
-    #[arg(long)]
-    no_index: bool,
-}
-
-impl Arguments {
-    /// An index's answer; `None` if it has none.
-    fn kept(&self, index: &Index) -> Option<LeaksAnswer> {
-        let answer = index.answer(LEAKS, &self.graph)?;
-        serde_json::from_value(answer.clone()).ok()
-    }
-
-    fn print(&self, answer: &LeaksAnswer, pause_ms: Option<u64>) -> io::Result<()> {
-        to_stdout(|to| match self.json {
-            true => json::print_answer(answer.in_json(), pause_ms, to),
-            false => answer.print(self.full, to),
-        })
-    }
 }
 
 /// Reads the file and prints the suspects.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    index::answered(
-        &arguments.graph,
-        !arguments.no_index && arguments.threshold == THRESHOLD_PERCENT,
-        |index| arguments.kept(index),
-        |answer| arguments.print(answer, None),
-        |loaded| {
-            let answer = LeaksAnswer::of(loaded, arguments.threshold)
-                .map_err(|fault| failure(&loaded.file, &fault))?;
-            arguments.print(&answer, loaded.file.pause_millis())?;
-            Ok(Some(answer))
-        },
-    )
+    with_loaded(&arguments.graph, 2, |loaded| {
+        loaded.file.done();
+        let answer = LeaksAnswer::of(loaded, arguments.threshold)
+            .map_err(|fault| failure(&loaded.file, &fault))?;
+        let pause_ms = loaded.file.pause_millis();
+        Ok(to_stdout(|to| match arguments.json {
+            true => json::print_answer(answer.in_json(), pause_ms, to),
+            false => answer.print(arguments.full, to),
+        })?)
+    })
 }

@@ -27,7 +27,6 @@ mod frame;
 mod heap_file;
 mod histo;
 mod hotspot_dump;
-mod index;
 mod info;
 mod inside;
 mod json;

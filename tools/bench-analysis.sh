@@ -37,16 +37,12 @@ spend() {
     echo "$heap $what $(tail -1 "$work/time")" >>"$work/analysis"
 }
 
-# The index of a second question is made by the first, which is not counted.
 analyse() {
     hprof=$root/target/release/hprof
     retained=$root/target/release/examples/retained
     spend retained-1 "$retained" "$file" 1
     spend retained-2 "$retained" "$file" 2
-    spend leaks "$hprof" leaks --no-index "$file"
-    "$hprof" leaks "$file" >/dev/null
-    spend second "$hprof" leaks "$file"
-    rm -f "$file.index"
+    spend leaks "$hprof" leaks "$file"
     for command in histo info check; do spend $command "$hprof" $command "$file"; done
     for peer in hprof-slurp hprof-analyzer; do
         [ -x "$root/target/readers/bin/$peer" ] || { say "target/readers/bin/$peer is missing, so it is left out"; continue; }
@@ -73,7 +69,7 @@ analysis() {
             analyse
             round=$((round + 1))
         done
-        rm -f "$file"*
+        rm -f "$file"
     done
 }
 
@@ -104,8 +100,7 @@ analysis_table() {
             row("retained-1", "retained size of every object, one thread")
             row("retained-2", "the same, two threads")
             row("hprof-analyzer", "hprof-analyzer")
-            row("leaks", "`hprof leaks --no-index`")
-            row("second", "`hprof leaks`, the second time")
+            row("leaks", "`hprof leaks`")
             row("histo", "`hprof histo`")
             row("info", "`hprof info`")
             row("check", "`hprof check`")

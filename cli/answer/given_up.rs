@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use graph::{GivenUp, GraphError, Heap};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::path::PathAnswer;
 use crate::number::grouped;
@@ -17,7 +17,7 @@ const CLASSES_MAX: usize = 10;
 const STEPS_MAX: usize = 18;
 
 /// Objects of one class that should be gone.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct GivenUpAnswer {
     class: String,
     objects: u64,

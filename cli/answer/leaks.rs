@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use graph::{GraphError, Heap, Leaks, NativeSuspect, Suspect, Who};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::given_up::GivenUpAnswer;
@@ -37,7 +37,7 @@ const CLASSES: usize = 8;
 const ELEMENTS: usize = 10;
 
 /// The answer. Its fields are those of the JSON, in their order.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct LeaksAnswer {
     /// Places of the dump that could not be read.
     damaged: u64,
@@ -63,7 +63,7 @@ pub(crate) struct LeaksAnswer {
 }
 
 /// Memory outside of the heap with one owner.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct NativeAnswer {
     bytes: u64,
     /// Class of the objects that have it.
@@ -77,7 +77,7 @@ struct NativeAnswer {
 }
 
 /// A suspect.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct SuspectAnswer {
     /// The object at which its memory spreads.
     accumulation: Option<Point>,
@@ -105,14 +105,14 @@ struct SuspectAnswer {
 }
 
 /// Objects that are no structure, the first below the accumulation point.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Elements {
     class: String,
     objects: u64,
     retained: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Point {
     class: String,
     id: String,
@@ -120,14 +120,14 @@ struct Point {
 }
 
 /// The stack that allocated most of the sampled objects of a class.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Allocated {
     class: String,
     frames: Vec<Frame>,
     objects: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Held {
     bytes: u64,
     class: String,

@@ -1,5 +1,4 @@
-//! One typed answer a question about a heap: made from the heap, printed as text or as JSON, and
-//! kept by the index.
+//! One typed answer a question about a heap: made from the heap, printed as text or as JSON.
 //!
 //! A command parses its arguments, asks, and prints. `mcp` and `view` send the JSON. No answer
 //! knows who asked.

@@ -1,17 +1,17 @@
 //! One object in an answer.
 
 use graph::{Heap, Retained};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// An object: class, id and sizes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct ObjectRow {
     /// See [`described`].
     pub(crate) class: String,
     /// See [`id`].
     pub(crate) id: String,
     /// The name of a thread, or the text of a string, where it is known and may be shown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) label: Option<String>,
     /// Retained bytes.
     pub(crate) retained: u64,

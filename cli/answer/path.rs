@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use graph::{Heap, Path, UNKNOWN_CLASS};
 use reader::RootKind;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::object::{described, id, CLASS};
 use crate::number::grouped;
@@ -15,7 +15,7 @@ pub(crate) const LAUNCHER: &str = "class sun.launcher.LauncherHelper";
 const APP_CLASS: &str = ".appClass (static)";
 
 /// A path: each object, and how the one before refers to it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct PathAnswer {
     /// From the root to the object.
     pub(crate) objects: Vec<Step>,
@@ -26,7 +26,7 @@ pub(crate) struct PathAnswer {
 }
 
 /// A step of a path.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Step {
     /// Objects that are left out.
@@ -47,7 +47,7 @@ pub(crate) enum Step {
         /// How the object before refers to it; `None` for the first.
         link: Option<String>,
         /// The name of a thread, if it is known.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         name: Option<String>,
     },
 }

@@ -1,13 +1,12 @@
 //! The largest rows of an answer, and what stands below them.
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Serialize;
 
 use super::sizes_by::SizesBy;
 use crate::heap_file::Loaded;
 
 /// Rows, and what stands below them. Its fields are those of the JSON, in their order.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Rows<R> {
     pub(super) left_out: usize,
     pub(super) rows: Vec<R>,
@@ -24,15 +23,6 @@ impl<R> Rows<R> {
             sizes: loaded.heap.sizes().into(),
             total_bytes: loaded.retained.total_bytes(),
         }
-    }
-}
-
-impl<R: for<'de> Deserialize<'de>> Rows<R> {
-    /// The first `most` rows that were kept as JSON; `None` if it is no such answer.
-    pub(super) fn kept(json: Value, most: usize) -> Option<Self> {
-        let mut kept: Self = serde_json::from_value(json).ok()?;
-        cut(&mut kept.rows, &mut kept.left_out, most);
-        Some(kept)
     }
 }
 

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use graph::Sizes;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Where the sizes of objects come from. Displays as the words that follow "sizes by".
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SizesBy {
     /// The JVM has written them into the dump.

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use graph::{Dominator, GraphError, Heap, Local, Retained};
 use reader::{RootKind, StackFrame, Stacks};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::object::{described, id};
@@ -178,7 +178,7 @@ fn print_locals<'l>(
 }
 
 /// The bytes that a thread keeps alive.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct ThreadRow {
     class: String,
     /// The part of the retained bytes that its frames lead to directly.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use clap::ValueEnum;
 use graph::{Heap, Retained, Total};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::loaders::{loader_name, print_loaders, LoaderRow};
@@ -16,7 +16,6 @@ use super::sizes_by::SizesBy;
 use super::threads::{print_rows, ThreadRow};
 use super::unreachable::Unreachable;
 use crate::heap_file::{failure, Loaded};
-use crate::json;
 use crate::number::{counted, grouped};
 use crate::outcome::Failure;
 use crate::table::{Side, Table};
@@ -38,20 +37,6 @@ pub(crate) enum By {
     Site,
 }
 
-impl By {
-    /// The name of the question in an index.
-    pub(crate) fn question(self) -> &'static str {
-        match self {
-            Self::Object => "top object",
-            Self::Class => "top class",
-            Self::Package => "top package",
-            Self::Loader => "top loader",
-            Self::Thread => "top thread",
-            Self::Site => "top site",
-        }
-    }
-}
-
 /// The rows, largest retained size first.
 #[derive(Clone, Debug)]
 pub(crate) enum TopAnswer {
@@ -63,7 +48,7 @@ pub(crate) enum TopAnswer {
 }
 
 /// [`Rows`] of objects.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Objects {
     left_out: usize,
     objects: Vec<ObjectRow>,
@@ -73,12 +58,12 @@ pub(crate) struct Objects {
 }
 
 /// Objects that have something in common.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct GroupRow {
     #[serde(flatten)]
     name: Group,
     /// The loader of a class, if another row has the same name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     loader: Option<String>,
     objects: u64,
     retained: u64,
@@ -86,7 +71,7 @@ pub(crate) struct GroupRow {
 }
 
 /// The common property, with its name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Group {
     Class(String),
@@ -107,25 +92,6 @@ impl TopAnswer {
                 Rows::loaders(loaded, most).map_err(|fault| failure(&loaded.file, &fault))?,
             ),
             By::Class | By::Package => Self::Groups(by, Rows::groups(loaded, by, most)),
-        })
-    }
-
-    /// The first `most` rows of an answer that was kept as JSON; `None` if it is none.
-    pub(crate) fn kept(json: &Value, by: By, most: usize) -> Option<Self> {
-        let json = json.clone();
-        Some(match by {
-            By::Object => {
-                let mut kept: Objects = serde_json::from_value(json).ok()?;
-                cut(&mut kept.objects, &mut kept.left_out, most);
-                Self::Objects(kept)
-            }
-            By::Thread => Self::Threads(Rows::kept(json, most)?),
-            By::Class | By::Package => {
-                let kept: Rows<GroupRow> = Rows::kept(json, most)?;
-                let are_asked_for = kept.rows.iter().all(|row| row.name.is_by(by));
-                Self::Groups(by, are_asked_for.then_some(kept)?)
-            }
-            By::Loader | By::Site => return None,
         })
     }
 
@@ -150,14 +116,6 @@ impl TopAnswer {
             Self::Threads(answer) => print_rows(&answer.rows, to),
             Self::Sites(answer) => answer.print(to),
         }
-    }
-
-    /// Prints the JSON. `pause_ms` is how long a running JVM paused.
-    pub(crate) fn print_json(&self, pause_ms: Option<u64>, to: &mut dyn Write) -> io::Result<()> {
-        if let Self::Objects(all) = self {
-            return write_objects(all.objects.iter().cloned(), all, pause_ms, to);
-        }
-        json::print_answer(self.in_json(), pause_ms, to)
     }
 }
 
@@ -220,28 +178,9 @@ pub(crate) fn stream_objects(
     let (heap, retained) = (&loaded.heap, &loaded.retained);
     let objects = largest(loaded, most);
     let below = Objects::below(loaded, objects.len());
-    let rows = objects.into_iter();
-    let rows = rows.map(|object| ObjectRow::of(heap, retained, object));
-    write_objects(rows, &below, loaded.file.pause_millis(), to)
-}
-
-/// The largest objects. A run of nodes is one thing, unless all objects are asked for.
-fn largest(loaded: &Loaded<'_>, most: usize) -> Vec<u32> {
-    let (heap, retained) = (&loaded.heap, &loaded.retained);
-    match most < retained.reachable() as usize {
-        true => retained.largest_of(most, |object| !retained.goes_on(heap, object)),
-        false => retained.largest(most),
-    }
-}
-
-fn write_objects(
-    rows: impl Iterator<Item = ObjectRow>,
-    below: &Objects,
-    pause_ms: Option<u64>,
-    to: &mut dyn Write,
-) -> io::Result<()> {
     writeln!(to, "{{\"objects\":[")?;
-    for (place, row) in rows.enumerate() {
+    for (place, object) in objects.into_iter().enumerate() {
+        let row = ObjectRow::of(heap, retained, object);
         to.write_all(if place == 0 { b"" } else { b"," })?;
         serde_json::to_writer(&mut *to, &row)?;
         writeln!(to)?;
@@ -254,10 +193,19 @@ fn write_objects(
         below.total_bytes
     )?;
     serde_json::to_writer(&mut *to, &below.unreachable)?;
-    if let Some(millis) = pause_ms {
+    if let Some(millis) = loaded.file.pause_millis() {
         write!(to, ",\"pause_ms\":{millis}")?;
     }
     writeln!(to, "}}")
+}
+
+/// The largest objects. A run of nodes is one thing, unless all objects are asked for.
+fn largest(loaded: &Loaded<'_>, most: usize) -> Vec<u32> {
+    let (heap, retained) = (&loaded.heap, &loaded.retained);
+    match most < retained.reachable() as usize {
+        true => retained.largest_of(most, |object| !retained.goes_on(heap, object)),
+        false => retained.largest(most),
+    }
 }
 
 impl Rows<GroupRow> {
@@ -308,13 +256,6 @@ impl Group {
             By::Package => Self::Package(name),
             _ => Self::Class(name),
         }
-    }
-
-    fn is_by(&self, by: By) -> bool {
-        matches!(
-            (self, by),
-            (Self::Class(_), By::Class) | (Self::Package(_), By::Package)
-        )
     }
 
     fn text(&self) -> &str {
@@ -408,10 +349,8 @@ fn package(class: &str) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn packages_are_those_of_the_elements() {
@@ -423,27 +362,5 @@ mod tests {
         ] {
             assert_eq!(package(class), expected);
         }
-    }
-
-    #[test]
-    fn what_was_kept_is_cut_and_counted() {
-        let row =
-            |name: &str| json!({ "package": name, "objects": 1, "retained": 9, "shallow": 8 });
-        let json = json!({
-            "left_out": 4, "rows": [row("a"), row("b"), row("c")], "sizes": "jvm", "total_bytes": 7,
-        });
-        let kept = TopAnswer::kept(&json, By::Package, 2).unwrap().in_json();
-        assert_eq!(
-            (&kept["left_out"], &kept["rows"][1]),
-            (&json!(5), &row("b"))
-        );
-        assert_eq!(
-            TopAnswer::kept(&json, By::Package, 3).unwrap().in_json(),
-            json
-        );
-        for by in [By::Object, By::Class, By::Loader, By::Thread, By::Site] {
-            assert!(TopAnswer::kept(&json, by, 3).is_none(), "{by:?}");
-        }
-        assert!(TopAnswer::kept(&json!({ "rows": [] }), By::Package, 3).is_none());
     }
 }

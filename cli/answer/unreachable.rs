@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use graph::{Heap, Retained};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::number::{counted, grouped};
 
 /// Bytes and number of the objects that no root leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Unreachable {
     bytes: u64,
     objects: u64,

@@ -69,7 +69,7 @@ fn each_command_reads_the_last_dump_and_says_so() {
             (&["histo"][..], &[][..]),
             (&["info"], &[]),
             (&["top", "--by", "class"], &[]),
-            (&["leaks", "--no-index"], &[]),
+            (&["leaks"], &[]),
             (&["path"], &["0x3000"]),
             (&["show"], &["0x3000"]),
             (&["threads"], &[]),

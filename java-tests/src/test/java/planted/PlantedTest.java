@@ -43,7 +43,7 @@ class PlantedTest {
     @Rows("kinds")
     void theAnswerHasTheFacts(Kind kind) {
         try (Jvm jvm = kind.run(folder)) {
-            Answer answer = Answer.ours("--no-index", kind.dump(jvm, folder));
+            Answer answer = Answer.ours(kind.dump(jvm, folder));
             if (Math.floorMod(kind.name.hashCode(), LIVE) == 0) {
                 Answer live = Answer.ours(jvm.pid(), "--agent", Tools.agent());
                 assertEquals(MISSING.settled(answer.facts(kind, false)), MISSING.settled(live.facts(kind, false)), () -> answer.screen + "\nlive:\n" + live.screen);

@@ -63,7 +63,7 @@ public final class Score {
         Path dump = folder.resolve(kind.name + ".hprof");
         make(kind, dump);
         Map<String, int[]> found = new LinkedHashMap<>();
-        Answer ours = Answer.ours("--no-index", dump);
+        Answer ours = Answer.ours(dump);
         found.put(OURS, count(kind, ours));
         Peer.present().forEach(peer -> found.put(peer.title, count(kind, peer.answer(dump))));
         if (isVerbose) {
