@@ -83,11 +83,6 @@ impl Reply {
         self.answer.is_refused()
     }
 
-    /// Whether the agent does not know these options.
-    pub(crate) fn refuses_options(&self) -> bool {
-        self.answer.returned == Some(100)
-    }
-
     /// How many milliseconds the application paused; `None` if the agent has not reported it.
     pub(crate) fn pause_ms(&self) -> Option<u64> {
         match self.outcome? {

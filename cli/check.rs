@@ -37,11 +37,8 @@ pub(crate) struct Arguments {
     /// Turn notes into errors
     #[arg(long)]
     strict: bool,
-    /// Without effect: notes have replaced it
-    #[arg(long, hide = true, conflicts_with = "strict")]
-    lenient: bool,
     /// Describe at most N errors, then N notes; 0 for all [default: 20 errors]
-    #[arg(long, alias = "most", value_name = "N")]
+    #[arg(long, value_name = "N")]
     top: Option<usize>,
     /// Print JSON
     #[arg(long)]

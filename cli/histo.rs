@@ -1,6 +1,6 @@
 //! `hprof histo`: how many objects of each class, and how large?
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use graph::Heap;
 use reader::Histogram;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::answer::histo::{of_heap, of_objects, HistoAnswer};
 use crate::dump_file::DumpFile;
-use crate::heap_file::{heap, opened_jvm, GraphArguments, Loaded, Rule, SizesOf};
+use crate::heap_file::{GraphArguments, Loaded, Rule, SizesOf};
 use crate::live::counts_of;
 use crate::number::limit;
 use crate::outcome::{Failure, Verdict};
@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     unreachable: bool,
     /// Print at most N classes; 0 for all
-    #[arg(long, alias = "most", value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0)]
     top: usize,
     /// Print JSON
     #[arg(long)]
@@ -48,14 +48,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let top = limit(arguments.top);
     let (file, histogram) = match process_named(&arguments.file) {
         _ if arguments.unreachable => unreachable(arguments)?,
-        Some(pid) => match counts_of(pid, arguments.agent.as_deref())? {
-            Some(counts) => {
-                let answer = HistoAnswer::of_jvm(counts.classes, top, counts.pause_ms);
-                arguments.print(&answer)?;
-                return Ok(Verdict::Sound);
-            }
-            None => of_older_agent(pid, arguments.agent.as_deref())?,
-        },
+        Some(pid) => {
+            let counts = counts_of(pid, arguments.agent.as_deref())?;
+            let answer = HistoAnswer::of_jvm(counts.classes, top, counts.pause_ms);
+            arguments.print(&answer)?;
+            return Ok(Verdict::Sound);
+        }
         None => {
             let file = DumpFile::of_one(&arguments.file, arguments.dump)?;
             let histogram = Histogram::read(&mut file.reader()?);
@@ -75,14 +73,6 @@ impl Arguments {
     fn print(&self, answer: &HistoAnswer) -> Result<(), Failure> {
         Ok(print_answer(self.json, answer, |to| answer.print(to))?)
     }
-}
-
-/// The classes of a JVM whose agent sends objects and not counts.
-fn of_older_agent(pid: i32, agent: Option<&Path>) -> Result<(DumpFile, Histogram), Failure> {
-    let file = opened_jvm(pid, agent)?;
-    let note = file.progress(2);
-    let histogram = of_heap(&heap(&file, SizesOf::Jvm, &note)?);
-    Ok((file, histogram))
 }
 
 /// The classes of what no root leads to.

@@ -34,22 +34,16 @@ pub(crate) struct Counts {
     pub(crate) pause_ms: Option<u64>,
 }
 
-/// Makes the JVM of this process count its objects. `None` if its agent is older than this and does
-/// not send counts.
+/// Makes the JVM of this process count its objects.
 ///
 /// Errors: those of [`graph_of`].
-pub(crate) fn counts_of(pid: i32, agent: Option<&Path>) -> Result<Option<Counts>, Failure> {
-    let sent = sent(pid, agent, "counts")?;
-    // The options are this command's own, so an agent that refuses them does not know them.
-    if sent.reply.refuses_options() {
-        return Ok(None);
-    }
-    let (mut file, pause_ms) = sent.whole(pid)?;
+pub(crate) fn counts_of(pid: i32, agent: Option<&Path>) -> Result<Counts, Failure> {
+    let (mut file, pause_ms) = sent(pid, agent, "counts")?.whole(pid)?;
     let mut stream = Vec::new();
     file.read_to_end(&mut stream)?;
     let counted = stream.strip_suffix(&END).and_then(CountedClass::decode);
     match counted {
-        Some(classes) => Ok(Some(Counts { classes, pause_ms })),
+        Some(classes) => Ok(Counts { classes, pause_ms }),
         None => Err(Failure::Input(format!(
             "JVM {pid}: {}",
             GraphError::OtherStream

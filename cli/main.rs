@@ -72,7 +72,7 @@ mod top;
 mod view;
 mod waste;
 
-use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -88,9 +88,13 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 /// text profiles (format=a).
 #[derive(Debug, Parser)]
 #[command(name = "hprof", version, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(arg_required_else_help = true, args_conflicts_with_subcommands = true)]
 struct Arguments {
+    /// Write the manual pages, and completions for bash, zsh and fish, to this folder
+    #[arg(long, value_name = "DIR")]
+    manual: Option<PathBuf>,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 const EXIT_CODES: &str = "\
@@ -121,16 +125,19 @@ enum Command {
     Convert(convert::Arguments),
     Text(text::Arguments),
     Redact(redact::Arguments),
-    Manual(manual::Arguments),
-    /// Prints the version
-    Version,
 }
 
 fn main() -> ExitCode {
     screen::find();
     let matches = overview::in_groups(Arguments::command()).get_matches();
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|fault| fault.exit());
-    let result = match arguments.command {
+    if let Some(folder) = arguments.manual {
+        return outcome::exit_code(manual::write(&folder, Arguments::command()));
+    }
+    let Some(command) = arguments.command else {
+        return ExitCode::SUCCESS;
+    };
+    let result = match command {
         Command::Dump(arguments) => dump::run(&arguments),
         Command::List(_) => list::run(),
         Command::Check(arguments) => check::run(&arguments),
@@ -153,13 +160,6 @@ fn main() -> ExitCode {
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Text(arguments) => text::run(&arguments),
         Command::Redact(arguments) => redact::run(&arguments),
-        Command::Manual(arguments) => manual::run(&arguments, Arguments::command()),
-        Command::Version => version(),
     };
     outcome::exit_code(result)
-}
-
-fn version() -> Result<outcome::Verdict, outcome::Failure> {
-    writeln!(io::stdout(), "hprof {}", env!("CARGO_PKG_VERSION"))?;
-    Ok(outcome::Verdict::Sound)
 }

@@ -1,5 +1,5 @@
-//! `hprof manual`: writes what packages carry beside the command: its manual pages, and completions
-//! for shells.
+//! `hprof --manual`: writes what packages carry beside the command: its manual pages, and
+//! completions for shells.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,21 +12,10 @@ use crate::outcome::{Failure, Verdict};
 /// Shells whose completions are written.
 const SHELLS: [Shell; 3] = [Shell::Bash, Shell::Zsh, Shell::Fish];
 
-/// Writes the manual pages and the completions for shells, for packages
-///
-/// The pages go to DIR/man1, one for each command. The completions of bash, zsh and fish go to
-/// DIR/completions.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {
-    /// The folder; created if it does not exist
-    #[arg(value_name = "DIR")]
-    folder: PathBuf,
-}
-
-/// Writes the files that describe this command.
-pub(crate) fn run(arguments: &Arguments, command: Command) -> Result<Verdict, Failure> {
-    let pages = made(&arguments.folder, "man1")?;
-    let completions = made(&arguments.folder, "completions")?;
+/// Writes the files that describe this command: the pages to `man1`, the completions beside it.
+pub(crate) fn write(folder: &Path, command: Command) -> Result<Verdict, Failure> {
+    let pages = made(folder, "man1")?;
+    let completions = made(folder, "completions")?;
     let mut completed = command.clone();
     for shell in SHELLS {
         clap_complete::generate_to(shell, &mut completed, "hprof", &completions)

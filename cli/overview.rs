@@ -19,16 +19,12 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ),
 ];
 
-/// What packages and scripts call.
-const OTHERS: [&str; 2] = ["manual", "version"];
-
 /// The command with a help of its own, which `hprof help` prints, too.
 pub(crate) fn in_groups(command: Command) -> Command {
     let template = format!(
-        "{about}\n\n{{usage-heading}} {{usage}}\n{groups}\nhprof help COMMAND lists its options; others: {others}.{{after-help}}\n",
+        "{about}\n\n{{usage-heading}} {{usage}}\n{groups}\nhprof help COMMAND lists its options; hprof --manual DIR writes manual pages and completions.{{after-help}}\n",
         about = command.get_about().cloned().unwrap_or_default(),
         groups = groups(&command),
-        others = OTHERS.join(", "),
     );
     command.help_template(template)
 }
@@ -57,7 +53,7 @@ mod tests {
     fn each_command_stands_once_in_a_line_of_80_columns() {
         let command = Arguments::command();
         for it in command.get_subcommands() {
-            let listed = GROUPS.iter().flat_map(|(_, names)| *names).chain(&OTHERS);
+            let listed = GROUPS.iter().flat_map(|(_, names)| *names);
             let count = listed.filter(|name| **name == it.get_name()).count();
             assert_eq!(count, 1, "{}", it.get_name());
         }

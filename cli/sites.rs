@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     dump: Option<usize>,
     /// Print at most N sites; 0 for all [default: 20, all in JSON]
-    #[arg(long, alias = "most", value_name = "N")]
+    #[arg(long, value_name = "N")]
     top: Option<usize>,
     /// Print at most N frames of each stack, the innermost first; 0 for all [default: 8, all in
     /// JSON]

@@ -87,7 +87,7 @@ stage() {
     readme >"$folder/README.md"
     cp -R docs "$folder/docs"
     case $1 in x86_64-*) here=$build/$1/release/hprof ;; *) here=${HERE:-$(built_here)} ;; esac
-    "$here" manual "$folder/manual"
+    "$here" --manual "$folder/manual"
     mv "$folder/manual/man1" "$folder/manual/completions" "$folder"
     rmdir "$folder/manual"
     "$cross/python/bin/python" "$tools/dist/contents.py" "$1" "$cross" "$folder"

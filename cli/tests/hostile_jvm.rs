@@ -1,5 +1,5 @@
-//! A process that behaves like a JVM: with an old agent until it is asked for its objects, and then
-//! sends what no JVM has; or one that answers nothing.
+//! A process that behaves like a JVM until it is asked for its objects, and then sends what no JVM
+//! has; or one that answers nothing.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -43,15 +43,11 @@ fn the_other_process() {
         }
         return;
     }
-    let (mut asked, place) = loop {
-        let mut asked = listener.accept().unwrap().0;
-        let command = command(&mut asked);
-        if let Some((_, rest)) = command.split_once("graph=") {
-            break (asked, rest.split([',', '\0']).next().unwrap().to_owned());
-        }
-        assert!(command.contains("counts="), "{command}");
-        asked.write_all(b"0\nreturn code: 100\n").unwrap();
-    };
+    let mut asked = listener.accept().unwrap().0;
+    let command = command(&mut asked);
+    let (_, place) = command.split_once("stop=n,").unwrap();
+    let (_, place) = place.split_once('=').unwrap();
+    let place = place.split([',', '\0']).next().unwrap();
     std::fs::remove_file(&path).unwrap();
     let mut to = UnixStream::connect(place).unwrap();
     let block = vec![0; 1 << 20];

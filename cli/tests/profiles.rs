@@ -111,7 +111,7 @@ fn a_text_profile_lists_its_sites() {
     assert_golden("sites.out", &["sites"], &text(TEXT));
     let garbage = ["sites", "--allocated", "--top", "2", "--depth", "1"];
     assert_golden("sites_allocated.out", &garbage, &text(TEXT));
-    let json = ["sites", "--json", "--most", "1"];
+    let json = ["sites", "--json", "--top", "1"];
     assert_golden("sites_json.out", &json, &text(TEXT));
 }
 

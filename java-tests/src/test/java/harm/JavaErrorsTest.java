@@ -232,7 +232,7 @@ class JavaErrorsTest {
     /** A frame of the thread that threw holds it. */
     private static void showsTheLeak(Path dump) {
         new HprofCheck(dump).good();
-        String[] rows = Command.run(Tools.command(), "histo", "--most", "1", dump).good().out.split("\n");
+        String[] rows = Command.run(Tools.command(), "histo", "--top", "1", dump).good().out.split("\n");
         assertTrue(Arrays.stream(rows).anyMatch(row -> row.contains("harm.OutOfMemory$Leak")), () -> String.join("\n", rows));
     }
 }

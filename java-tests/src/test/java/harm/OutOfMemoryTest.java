@@ -257,7 +257,7 @@ class OutOfMemoryTest {
     }
 
     private static void isLargest(Path dump) {
-        String[] rows = Command.run(Tools.command(), "histo", "--most", "1", dump).good().out.split("\n");
+        String[] rows = Command.run(Tools.command(), "histo", "--top", "1", dump).good().out.split("\n");
         assertTrue(Arrays.stream(rows).anyMatch(row -> row.contains(LEAK)), () -> String.join("\n", rows));
     }
 }
