@@ -1,23 +1,32 @@
-//! `hprof check`: is the file sound?
+//! `hprof check`: what is in the file, and is it sound?
 
-use std::io::{self, BufWriter, Write};
+mod summary;
+mod summary_json;
+
+use std::io::{self, Write};
 use std::path::PathBuf;
 
-use reader::{CheckOptions, Fault, Origin, Report, RuleTotal, Severity};
-use serde_json::{json, Value};
+use reader::{CheckOptions, Fault, Origin, Report, RuleTotal, Severity, Summary};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::json;
 
 use crate::dump_file::DumpFile;
 use crate::number::{counted, grouped};
 use crate::outcome::{Failure, Verdict};
 use crate::plain::{plain, shown};
+use crate::stdout::print_answer;
 use crate::table::{Side, Table};
 
 /// Number of errors described without `--top`.
 const TOP: usize = 20;
 
-/// Checks a dump against the format and against the needs of readers
+/// Says what is in a dump, and whether it keeps the format's rules
 ///
-/// Reads the file twice and checks lengths, order, ids, references, classes, frames, traces,
+/// Sizes of objects are those of `hprof histo`. Dumps by this agent also have facts about their
+/// JVM. Names of threads come from START THREAD records or from the thread objects; these are
+/// searched in files up to 1 GiB. `hprof threads` prints stacks.
+///
+/// Then it checks lengths, order, ids, references, classes, frames, traces,
 /// threads and roots. Prints how often each rule is broken, the first places in detail, and finally
 /// one line: `OK: ...` or `N errors`.
 ///
@@ -34,6 +43,9 @@ const TOP: usize = 20;
 pub(crate) struct Arguments {
     /// The dump, plain or gzip; - for standard input
     file: PathBuf,
+    /// Which heap dump of a file with several is described, from 1 [default: the last]
+    #[arg(long, value_name = "N")]
+    dump: Option<usize>,
     /// Turn notes into errors
     #[arg(long)]
     strict: bool,
@@ -64,14 +76,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
             .faults
             .retain(|fault| fault.severity == Severity::Error);
     }
+    // All of the file is checked.
+    let file = file.only(arguments.dump)?;
+    let summary = summary::of(&file)?;
     file.done();
-    let mut to = BufWriter::new(io::stdout().lock());
-    if arguments.json {
-        writeln!(to, "{:#}", in_json(&report))?;
-    } else {
-        print(&report, &mut to)?;
-    }
-    to.flush()?;
+    let both = InJson(&summary, &report);
+    print_answer(arguments.json, &both, |to| {
+        summary::print(&summary, &file, to)?;
+        print(&report, to)
+    })?;
     Ok(match report.count(Severity::Error) {
         0 => Verdict::Sound,
         _ => Verdict::Faulty,
@@ -153,33 +166,37 @@ fn word(severity: Severity) -> &'static str {
     }
 }
 
-fn in_json(report: &Report) -> Value {
-    let faults = report.faults.iter().map(|fault| {
-        json!({
-            "offset": fault.offset,
-            "rule": fault.rule.id(),
-            "severity": word(fault.severity),
-            "found": fault.found,
-        })
-    });
-    let totals = report.totals.iter().map(|total| {
-        json!({
-            "rule": total.rule.id(),
-            "severity": word(total.severity),
-            "count": total.count,
-            "first_offset": total.first_offset,
-        })
-    });
-    json!({
-        "ok": report.count(Severity::Error) == 0,
-        "errors": report.count(Severity::Error),
-        "notes": report.count(Severity::Note),
-        "incomplete": report.incomplete,
-        "version": report.header.version.number(),
-        "writer": report.origin.name(),
-        "bytes": report.bytes,
-        "objects": report.objects,
-        "rules": totals.collect::<Vec<_>>(),
-        "faults": faults.collect::<Vec<_>>(),
-    })
+/// What `--json` prints.
+struct InJson<'a>(&'a Summary, &'a Report);
+
+impl Serialize for InJson<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self(summary, report) = self;
+        let faults = report.faults.iter().map(|fault| {
+            json!({
+                "offset": fault.offset,
+                "rule": fault.rule.id(),
+                "severity": word(fault.severity),
+                "found": fault.found,
+            })
+        });
+        let totals = report.totals.iter().map(|total| {
+            json!({
+                "rule": total.rule.id(),
+                "severity": word(total.severity),
+                "count": total.count,
+                "first_offset": total.first_offset,
+            })
+        });
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("ok", &(report.count(Severity::Error) == 0))?;
+        map.serialize_entry("errors", &report.count(Severity::Error))?;
+        map.serialize_entry("notes", &report.count(Severity::Note))?;
+        map.serialize_entry("incomplete", &report.incomplete)?;
+        map.serialize_entry("writer", report.origin.name())?;
+        map.serialize_entry("rules", &totals.collect::<Vec<_>>())?;
+        map.serialize_entry("faults", &faults.collect::<Vec<_>>())?;
+        summary_json::entries(summary, &mut map)?;
+        map.end()
+    }
 }

@@ -100,7 +100,8 @@ impl DumpFile {
         Self::new(path)?.only(number)
     }
 
-    fn only(self, number: Option<usize>) -> Result<Self, Failure> {
+    /// [`DumpFile::of_one`] of a file that is known.
+    pub(crate) fn only(self, number: Option<usize>) -> Result<Self, Failure> {
         // A file that cannot be read gives its reason when it is read.
         let dumps = self.dumps().unwrap_or_default();
         self.bar.set_position(0);

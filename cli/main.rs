@@ -27,7 +27,6 @@ mod frame;
 mod heap_file;
 mod histo;
 mod hotspot_dump;
-mod info;
 mod inside;
 mod json;
 mod jvm_options;
@@ -106,7 +105,6 @@ enum Command {
     Dump(dump::Arguments),
     List(list::Arguments),
     Check(check::Arguments),
-    Info(info::Arguments),
     Histo(histo::Arguments),
     Leaks(leaks::Arguments),
     Memory(memory::Arguments),
@@ -141,7 +139,6 @@ fn main() -> ExitCode {
         Command::Dump(arguments) => dump::run(&arguments),
         Command::List(_) => list::run(),
         Command::Check(arguments) => check::run(&arguments),
-        Command::Info(arguments) => info::run(&arguments),
         Command::Histo(arguments) => histo::run(&arguments),
         Command::Leaks(arguments) => leaks::run(&arguments),
         Command::Memory(arguments) => memory::run(&arguments),

@@ -13,10 +13,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         ],
     ),
     ("Profiles", &["sites", "flame"]),
-    (
-        "Files",
-        &["info", "check", "redact", "export", "convert", "text"],
-    ),
+    ("Files", &["check", "redact", "export", "convert", "text"]),
 ];
 
 /// The command with a help of its own, which `hprof help` prints, too.

@@ -43,7 +43,7 @@ analyse() {
     spend retained-1 "$retained" "$file" 1
     spend retained-2 "$retained" "$file" 2
     spend leaks "$hprof" leaks "$file"
-    for command in histo info check; do spend $command "$hprof" $command "$file"; done
+    for command in histo check; do spend $command "$hprof" $command "$file"; done
     for peer in hprof-slurp hprof-analyzer; do
         [ -x "$root/target/readers/bin/$peer" ] || { say "target/readers/bin/$peer is missing, so it is left out"; continue; }
         measure_peer $peer
@@ -102,7 +102,6 @@ analysis_table() {
             row("hprof-analyzer", "hprof-analyzer")
             row("leaks", "`hprof leaks`")
             row("histo", "`hprof histo`")
-            row("info", "`hprof info`")
             row("check", "`hprof check`")
             row("hprof-slurp", "hprof-slurp")
         }

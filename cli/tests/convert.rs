@@ -96,7 +96,7 @@ fn info_tells_androids_heaps() {
     std::fs::write(&from, sample.bytes()).unwrap();
     let told = |more: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
-        let output = command.arg("info").args(more).arg(&from).output().unwrap();
+        let output = command.arg("check").args(more).arg(&from).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };

@@ -23,9 +23,8 @@ use tempfile::TempDir;
 const LIMIT_KIB: u32 = 1 << 20;
 
 /// The commands, with `FILE` for the dump and `OUT` for what is not there yet.
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 26] = [
     "check FILE",
-    "info FILE",
     "histo FILE",
     "sites FILE",
     "flame FILE",

@@ -83,7 +83,7 @@ fn a_long_name_that_many_threads_stand_in_is_kept_once() {
             sample::end(),
         ]));
     });
-    for arguments in [&["info"][..], &["check"], &["text"]] {
+    for arguments in [&["check"][..], &["text"]] {
         run(arguments, &file);
     }
 }
@@ -168,7 +168,7 @@ fn many_long_names_are_refused() {
             add(&raw(vec![string(id, &vec![b'n'; 1 << 16])]));
         }
     });
-    for command in ["check", "info", "histo", "waste", "sites", "flame", "text"] {
+    for command in ["check", "histo", "waste", "sites", "flame", "text"] {
         let output = run(&[command], &file);
         assert_eq!(output.status.code(), Some(2), "{command}");
         let message = String::from_utf8(output.stderr).unwrap();

@@ -346,7 +346,7 @@ fn damage_is_warned_of() {
 
 #[test]
 fn other_commands_name_those_that_read_text() {
-    for command in ["check", "info", "histo"] {
+    for command in ["check", "histo"] {
         let message = failure(&[command], &text(TEXT));
         assert!(message
             .ends_with("a text profile (format=a): only hprof sites and hprof flame read it\n"));

@@ -91,7 +91,7 @@ fn every_answer_says_that_values_are_missing() {
             (&waste["redacted"], &waste["strings"]["lost_bytes"]),
             (&json!(word), &json!(0))
         );
-        let info = said("info", &path(word), &[]);
+        let info = said("check", &path(word), &[]);
         let told = info
             .lines()
             .any(|line| line.split_whitespace().eq(["redacted", word]));

@@ -67,7 +67,7 @@ fn each_command_reads_the_last_dump_and_says_so() {
     for file in [&plain, &packed] {
         for (words, rest) in [
             (&["histo"][..], &[][..]),
-            (&["info"], &[]),
+            (&["check"], &[]),
             (&["top", "--by", "class"], &[]),
             (&["leaks"], &[]),
             (&["path"], &["0x3000"]),

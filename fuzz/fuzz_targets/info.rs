@@ -1,4 +1,4 @@
-//! Fuzzes `hprof info` and `hprof histo` with arbitrary files.
+//! Fuzzes the summary of `hprof check`, and `hprof histo`, with arbitrary files.
 #![no_main]
 
 #[path = "../../reader/tests/trial/mod.rs"]

@@ -124,7 +124,7 @@ class CombinationsTest {
     /** What a binary file has, in the words of a text. */
     private static Set<String> records(Path file) {
         TreeSet<String> blocks = new TreeSet<>();
-        for (String line : Command.run(Tools.command(), "info", file).good().out.split("\n")) {
+        for (String line : Command.run(Tools.command(), "check", file).good().out.split("\n")) {
             String kind = line.split("  ")[0];
             switch (kind) {
                 case "HEAP DUMP SEGMENT": blocks.add("HEAP DUMP"); break;

@@ -84,12 +84,12 @@ class RedactionTest {
                 mustBeRead(folder.resolve(name));
             }
             for (String word : List.of("strings", "arrays", "values", "all")) {
-                String info = Command.run(Tools.command(), "info", folder.resolve(word + ".hprof")).good().out;
+                String info = Command.run(Tools.command(), "check", folder.resolve(word + ".hprof")).good().out;
                 assertTrue(info.matches("(?s).*\\n  redacted +" + word + "\\n.*"), info);
                 String waste = Command.run(Tools.command(), "waste", folder.resolve(word + ".hprof")).good().out;
                 assertTrue(waste.contains("redacted (" + word + "), so left out: equal strings"), waste);
             }
-            assertFalse(Command.run(Tools.command(), "info", folder.resolve("plain.hprof")).good().out.contains("  redacted "));
+            assertFalse(Command.run(Tools.command(), "check", folder.resolve("plain.hprof")).good().out.contains("  redacted "));
             assertEquals(0, jvm.end(), jvm.err::text);
         }
     }

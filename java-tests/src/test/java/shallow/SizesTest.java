@@ -92,13 +92,13 @@ class SizesTest {
     }
 
     private static void tellsWhatIsSecretToNobody(Path dump, long pid) throws IOException {
-        JsonObject told = json(Command.run(Tools.command(), "info", dump, "--json").good()).getAsJsonObject("jvm");
+        JsonObject told = json(Command.run(Tools.command(), "check", dump, "--json").good()).getAsJsonObject("jvm");
         assertEquals("" + pid, told.get("pid").getAsString());
         assertTrue(told.get("jvm").getAsString().contains("VM"), told::toString);
         assertTrue(told.has("collector") && told.has("host"), told::toString);
         Path redacted = dump.resolveSibling("redacted.hprof");
         Command.run(Tools.command(), "redact", dump, "-o", redacted, "--redact", "all").good();
-        JsonObject left = json(Command.run(Tools.command(), "info", redacted, "--json").good()).getAsJsonObject("jvm");
+        JsonObject left = json(Command.run(Tools.command(), "check", redacted, "--json").good()).getAsJsonObject("jvm");
         assertFalse(left.has("pid") || left.has("host"), left::toString);
         assertEquals(told.get("jvm"), left.get("jvm"));
         String bytes = new String(Files.readAllBytes(redacted), StandardCharsets.ISO_8859_1);

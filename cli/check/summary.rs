@@ -1,9 +1,6 @@
-//! `hprof info`: what is in the file?
-
-mod info_json;
+//! What is in the file: records, objects, roots, classes, threads, and facts about the JVM.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use format::JvmFacts;
 use reader::{KindTotal, Summary, ThreadSummary};
@@ -11,54 +8,24 @@ use reader::{KindTotal, Summary, ThreadSummary};
 use crate::answer::sizes_by::SizesBy;
 use crate::date::date;
 use crate::dump_file::DumpFile;
-use crate::frame;
 use crate::number::{counted, grouped};
-use crate::outcome::{Failure, Verdict};
+use crate::outcome::Failure;
 use crate::plain::{plain, shown};
-use crate::stdout::print_answer;
 use crate::table::{Side, Table};
 
 /// In files up to this size the names of threads are always read, which takes up to three more
 /// passes.
 const NAMES_BYTES: u64 = 1 << 30;
 
-/// Summarises a dump: records, objects, roots, classes and threads
-///
-/// Sizes of objects are those of `hprof histo`. Dumps by this agent also have facts about their
-/// JVM. Names of threads come from START THREAD records or from the thread objects; these are
-/// searched in files up to 1 GiB, and in larger ones only with --threads.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  hprof info --threads heap.hprof")]
-pub(crate) struct Arguments {
-    /// The dump, plain or gzip; - for standard input
-    file: PathBuf,
-    /// Which heap dump of a file with several, from 1 [default: the last]
-    #[arg(long, value_name = "N")]
-    dump: Option<usize>,
-    /// Print every thread's stack
-    #[arg(long)]
-    threads: bool,
-    /// Print JSON, stacks included
-    #[arg(long)]
-    json: bool,
-}
-
-/// Reads the file and prints the summary.
-pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    let file = DumpFile::of_one(&arguments.file, arguments.dump)?;
+/// Reads what is in the file.
+pub(super) fn of(file: &DumpFile) -> Result<Summary, Failure> {
     let mut dump = file.reader()?;
     let mut summary = reader::summarize(&mut dump).map_err(|fault| file.failure(&fault))?;
     drop(dump);
-    if arguments.threads || summary.bytes <= NAMES_BYTES {
-        name_threads(&mut summary, &file)?;
+    if summary.bytes <= NAMES_BYTES {
+        name_threads(&mut summary, file)?;
     }
-    file.done();
-    // The warning comes before the answer.
-    let verdict = file.verdict(summary.damaged);
-    print_answer(arguments.json, &info_json::InJson(&summary), |to| {
-        print(&summary, &file, arguments.threads, to)
-    })?;
-    Ok(verdict)
+    Ok(summary)
 }
 
 fn name_threads(summary: &mut Summary, file: &DumpFile) -> Result<(), Failure> {
@@ -90,7 +57,8 @@ fn name_threads(summary: &mut Summary, file: &DumpFile) -> Result<(), Failure> {
     Ok(())
 }
 
-fn print(summary: &Summary, file: &DumpFile, stacks: bool, to: &mut dyn Write) -> io::Result<()> {
+/// Prints it, and an empty line.
+pub(super) fn print(summary: &Summary, file: &DumpFile, to: &mut dyn Write) -> io::Result<()> {
     print_head(summary, file, to)?;
     print_kinds(
         "records",
@@ -114,17 +82,8 @@ fn print(summary: &Summary, file: &DumpFile, stacks: bool, to: &mut dyn Write) -
         to,
     )?;
     print_heaps(summary, to)?;
-    if stacks {
-        for thread in &summary.threads {
-            print_stack(summary, thread, to)?;
-        }
-    } else {
-        print_threads(summary, to)?;
-    }
-    for damage in &summary.damage {
-        writeln!(to, "Warning: at {:#x}: {}", damage.offset, damage.kind)?;
-    }
-    Ok(())
+    print_threads(summary, to)?;
+    writeln!(to)
 }
 
 /// Android's heaps: the application's own objects, and those that it shares with others.
@@ -252,14 +211,6 @@ fn print_threads(summary: &Summary, to: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(to)?;
     table.print(to)
-}
-
-fn print_stack(summary: &Summary, thread: &ThreadSummary, to: &mut dyn Write) -> io::Result<()> {
-    writeln!(to, "\nthread {} {}", thread.serial, plain(&name(thread)))?;
-    for frame in summary.stacks.frames(thread.trace) {
-        writeln!(to, "    at {}", plain(&frame::line(frame)))?;
-    }
-    Ok(())
 }
 
 fn name(thread: &ThreadSummary) -> String {
