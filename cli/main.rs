@@ -40,12 +40,12 @@ mod manual;
 mod mcp;
 mod memory;
 mod memory_watch;
+mod named;
 mod number;
 mod other_file;
 mod outcome;
 mod overview;
 mod pagemap;
-mod path;
 mod perf_data;
 mod plain;
 mod pprof;
@@ -109,7 +109,6 @@ enum Command {
     Leaks(leaks::Arguments),
     Memory(memory::Arguments),
     Top(top::Arguments),
-    Path(path::Arguments),
     Show(show::Arguments),
     Threads(threads::Arguments),
     Diff(diff::Arguments),
@@ -143,7 +142,6 @@ fn main() -> ExitCode {
         Command::Leaks(arguments) => leaks::run(&arguments),
         Command::Memory(arguments) => memory::run(&arguments),
         Command::Top(arguments) => top::run(&arguments),
-        Command::Path(arguments) => path::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
         Command::Threads(arguments) => threads::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),

@@ -8,7 +8,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     (
         "What keeps memory",
         &[
-            "leaks", "report", "view", "top", "path", "show", "threads", "histo", "diff", "waste",
+            "leaks", "report", "view", "top", "show", "threads", "histo", "diff", "waste",
             "memory", "mcp",
         ],
     ),

@@ -1,32 +1,37 @@
-//! `hprof show`: what is this object, what does it hold, and what refers to it?
-
-use std::io::{self, BufWriter, Write};
+//! `hprof show`: what is this object, what does it hold, and why is it alive?
 
 use serde_json::{json, Value};
 
 use crate::answer::{show::ShowAnswer, values::Shown};
-use crate::heap_file::{failure, only_a_file, with_loaded, GraphArguments, Loaded};
+use crate::heap_file::{failure, with_loaded, GraphArguments, Loaded};
 use crate::json;
+use crate::named::{object_with_id, objects_of};
 use crate::number::{grouped, limit};
 use crate::outcome::{Failure, Verdict};
-use crate::path::{object_with_id, objects_of};
 use crate::plain::plain;
+use crate::process::process_named;
+use crate::stdout::to_stdout;
 
-/// Shows an object: its fields, and what refers to it
+/// Shows an object: its fields, what refers to it, and the path from a root
 ///
 /// Also its sizes, its dominator, its elements, and the objects that it dominates.
 /// Objects also refer to their class; these are not listed as a class's referrers. Strings and
-/// values of arrays may be secret, so they are only printed with `--strings`.
+/// values of arrays may be secret, so they are only printed with `--strings`; a running JVM sends
+/// no values at all.
+///
+/// The path is the shortest one, and names the fields on it. References that do not keep an object
+/// alive (weak, soft, phantom, finalizer) are only used if no other path leads to it. A dump has
+/// the stack that allocated the object if the agent kept it (`heap=all`), by default for a sample.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  hprof show heap.hprof 0x7f1c3a80\n  hprof show heap.hprof com.acme.Cache",
-    mut_arg("file", |it| only_a_file(it).index(1)),
-    mut_arg("agent", |it| it.hide(true))
+    mut_arg("file", |it| it.index(1))
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
     graph: GraphArguments,
-    /// The object's id, as `hprof top` lists it; or a class: then its object that retains most
+    /// The object's id, as `hprof histo --objects` lists it; or a class: then its object that
+    /// retains most
     #[arg(value_name = "CLASS|0xID", index = 2)]
     what: String,
     /// Print at most N elements, referrers and dominated objects; 0 for all
@@ -42,25 +47,29 @@ pub(crate) struct Arguments {
 
 /// Reads the file and prints the object.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    arguments.graph.check_is_file()?;
     with_loaded(&arguments.graph, 2, |loaded| {
         loaded.file.done();
         let most = limit(arguments.top);
-        let shown = Shown::Values {
-            strings: arguments.strings,
+        let shown = match process_named(&arguments.graph.file) {
+            Some(_) => Shown::References,
+            None => Shown::Values {
+                strings: arguments.strings,
+            },
         };
-        let mut to = BufWriter::new(io::stdout().lock());
         let (object, others) = meant(loaded, &arguments.what)?;
-        if arguments.json {
-            json::print(&shown_as(loaded, object, (most, most), shown)?, &mut to)?;
-        } else {
+        let fields = if arguments.json { most } else { usize::MAX };
+        let answer = shown_as(loaded, object, (most, fields), shown)?;
+        let pause_ms = loaded.file.pause_millis();
+        Ok(to_stdout(|to| {
+            if arguments.json {
+                return json::print_answer(json!(answer), pause_ms, to);
+            }
             if others > 0 {
                 let (others, class) = (grouped(others), plain(&arguments.what));
                 writeln!(to, "{others} more {class} retain less; this one:")?;
             }
-            shown_as(loaded, object, (most, usize::MAX), shown)?.print(&mut to)?;
-        }
-        Ok(to.flush()?)
+            answer.print(to)
+        })?)
     })
 }
 
@@ -68,11 +77,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 /// cannot be read.
 pub(crate) fn answer(
     loaded: &Loaded<'_>,
-    id: &str,
+    what: &str,
     most: usize,
     shown: Shown,
 ) -> Result<Value, Failure> {
-    let object = object_with_id(&loaded.heap, id, &loaded.file)?;
+    let (object, _) = meant(loaded, what)?;
     Ok(json!(shown_as(loaded, object, (most, most), shown)?))
 }
 

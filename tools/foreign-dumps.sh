@@ -10,7 +10,7 @@ slurp=$root/target/readers/bin/hprof-slurp
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 commands=("check" "histo" "leaks" "top" "top --by class" "top --by loader"
-    "threads" "waste" "text" "sites" "flame" "histo --unreachable" "diff $scratch/same" "path" "show"
+    "threads" "waste" "text" "sites" "flame" "histo --unreachable" "diff $scratch/same" "show"
     "report -o $scratch/out.html" "export -o $scratch/out" "redact -o $scratch/out.hprof" "convert -o $scratch/out.hprof")
 dumps=0 runs=0 failures=0 same=0 damaged=0 refused=0
 
@@ -56,7 +56,7 @@ for dump in "$folder"/*; do
     ln -sf "$(realpath "$dump")" "$scratch/same"
     for command in "${commands[@]}"; do
         rest=
-        case $command in path) rest=java.lang.Thread ;; show) rest=$("$hprof" top --json --top 1 "$dump" 2>/dev/null | grep -o '0x[0-9a-f]*' | head -1) ;; esac
+        case $command in show) rest=java.lang.Thread ;; esac
         # shellcheck disable=SC2086
         timeout 300 "$hprof" $command "$dump" $rest >"$scratch/said" 2>&1
         code=$?

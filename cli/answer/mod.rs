@@ -15,7 +15,6 @@ pub(crate) mod merged_paths;
 pub(crate) mod object;
 pub(crate) mod owner;
 pub(crate) mod path;
-pub(crate) mod paths;
 mod rows;
 pub(crate) mod show;
 pub(crate) mod sites;

@@ -4,13 +4,15 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use format::BasicType;
-use graph::{Contents, Dominator, Entries, Entry, FieldValue, GraphError};
+use graph::{Contents, Dominator, Entries, Entry, FieldValue, GraphError, PATH_STEPS};
 use serde::Serialize;
 
 use super::labels::{Labels, STRING_BYTES};
 use super::listed::{links_from, links_to, ListedRow};
 use super::object::ObjectRow;
+use super::path::PathAnswer;
 use super::values::{may_be_redacted, type_name, value, values, Shown};
+use crate::frame::Frame;
 use crate::heap_file::Loaded;
 use crate::number::{counted, grouped};
 use crate::plain::{plain, shown};
@@ -23,6 +25,8 @@ const ARRAY_BYTES: usize = 16 << 20;
 pub(crate) struct ShowAnswer {
     #[serde(flatten)]
     object: ObjectRow,
+    /// The stack that allocated it, if the dump has it.
+    allocated: Option<Vec<Frame>>,
     contents: Option<ContentsRow>,
     /// The objects of which it is the dominator.
     dominates: Listed,
@@ -30,6 +34,8 @@ pub(crate) struct ShowAnswer {
     /// What the program has put into it, if it is a collection of the JDK.
     #[serde(skip_serializing_if = "Option::is_none")]
     entries: Option<EntriesRow>,
+    /// The shortest path from a root.
+    path: Option<PathAnswer>,
     /// Whether a root leads to it.
     reachable: bool,
     /// The objects that refer to it.
@@ -161,8 +167,12 @@ impl ShowAnswer {
             true => heap.strings(&[object], STRING_BYTES)?.remove(&object),
             false => None,
         };
+        let paths = heap.paths(&[object], PATH_STEPS)?;
+        let path = paths.into_iter().flatten().next();
+        let trace = heap.allocation_trace(object);
         Ok(Self {
             object: page.object(object),
+            allocated: trace.map(|it| heap.stacks().frames(it).map(Frame::of).collect()),
             contents: contents.map(|contents| page.contents(&contents)),
             dominates: page.list(&dominated, &from_it),
             dominator: match retained.dominator(object) {
@@ -170,6 +180,7 @@ impl ShowAnswer {
                 Dominator::Unreachable | Dominator::Roots => None,
             },
             entries: entries.map(|entries| page.entries(&entries)),
+            path: path.map(|path| PathAnswer::of(heap, &path)),
             reachable: retained.is_reachable(object),
             referrers: page.list(&referrers, &to_it),
             root: heap.root_kind(object).map(|kind| kind.name()),
@@ -211,7 +222,17 @@ impl ShowAnswer {
         self.dominates.print("dominates", to, |row| {
             let link = by(row).map(|link| format!("{}  ", link.trim_start()));
             format!("{}{}", link.unwrap_or_default(), object(row))
-        })
+        })?;
+        if let Some(path) = &self.path {
+            path.print(to)?;
+        }
+        if let Some(frames) = &self.allocated {
+            writeln!(to, "  allocated:")?;
+            for frame in frames {
+                writeln!(to, "    at {}", plain(&frame.line()))?;
+            }
+        }
+        Ok(())
     }
 }
 

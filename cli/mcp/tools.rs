@@ -28,7 +28,6 @@ use crate::heap_file::{failure, opened_jvm, GraphArguments, Loaded};
 use crate::histo;
 use crate::memory;
 use crate::outcome::Failure;
-use crate::path;
 use crate::plain::plain;
 use crate::process::{process_named, Process};
 use crate::show;
@@ -156,13 +155,8 @@ impl<'a> HeapTools<'a> {
                 let histogram = histo::answer(&self.heap().map_err(said)?.heap, limit);
                 histogram.map_err(|fault| Failure::Input(fault.to_string()))
             }
-            "path" => {
-                let (of, limit) = (text(given, "of")?, limit(3)?);
-                self.heap()
-                    .and_then(|loaded| path::answer(loaded, of, limit))
-            }
             "show" => {
-                let (id, limit) = (text(given, "id")?, limit(10)?);
+                let (of, limit) = (text(given, "of")?, limit(10)?);
                 let shown = match self.is_live() {
                     true => Shown::References,
                     false => Shown::Values {
@@ -170,7 +164,7 @@ impl<'a> HeapTools<'a> {
                     },
                 };
                 self.heap()
-                    .and_then(|loaded| show::answer(loaded, id, limit, shown))
+                    .and_then(|loaded| show::answer(loaded, of, limit, shown))
             }
             "threads" => {
                 let limit = limit(10)?;
@@ -336,9 +330,7 @@ fn said(failure: Failure) -> String {
 
 /// The command's words with tools in place of commands.
 fn in_tools_words(why: &str) -> String {
-    let commands = [
-        "histo", "top", "leaks", "path", "show", "threads", "waste", "dump",
-    ];
+    let commands = ["histo", "top", "leaks", "show", "threads", "waste", "dump"];
     commands.iter().fold(why.to_owned(), |why, command| {
         why.replace(
             &format!("`hprof {command}`"),

@@ -273,7 +273,7 @@ fn help_shows_an_example_and_the_exit_codes() {
 fn help_offers_a_process_id_only_where_a_command_takes_one() {
     for (command, takes) in [
         ("leaks", true),
-        ("show", false),
+        ("show", true),
         ("waste", false),
         ("export", false),
     ] {
@@ -350,7 +350,7 @@ fn a_refusal_names_what_to_do() {
         (&["diff", "4711"], "hprof diff 4711 --after 10m"),
         (&["diff", dump], "name the later dump, too"),
         (
-            &["path", dump, "leaf"],
+            &["show", dump, "leaf"],
             "no class is called leaf; did you mean app.Leaf?",
         ),
         (

@@ -23,7 +23,7 @@ use tempfile::TempDir;
 const LIMIT_KIB: u32 = 1 << 20;
 
 /// The commands, with `FILE` for the dump and `OUT` for what is not there yet.
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 25] = [
     "check FILE",
     "histo FILE",
     "sites FILE",
@@ -37,8 +37,7 @@ const COMMANDS: [&str; 26] = [
     "top --by loader FILE",
     "top --by thread FILE",
     "top --by site FILE",
-    "path FILE app.Leaf",
-    "path FILE 0x10",
+    "show FILE app.Leaf",
     "show FILE 0x10",
     "threads FILE",
     "waste FILE",
@@ -55,7 +54,7 @@ const COMMANDS: [&str; 26] = [
 /// Questions to `hprof mcp`.
 const QUESTIONS: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"leaks","arguments":{}}}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"waste","arguments":{}}}
-{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"path","arguments":{"of":"0x10"}}}
+{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"show","arguments":{"of":"0x10"}}}
 "#;
 
 /// Address space for a file that decompresses to more than that.

@@ -172,13 +172,10 @@ fn a_thread_has_what_it_alone_keeps_alive() {
 fn a_path_has_its_fields() {
     let dir = TempDir::new().unwrap();
     let file = file(&dir, &cache().bytes());
-    let output = hprof(&["path"], &file, &["0x100040"]);
-    let expected = "app.Entry 0x100040 retains 16 bytes (root: root of unknown kind)\n    class app.Cache\n    \
+    let output = text(&hprof(&["show"], &file, &["0x100040"]));
+    let expected = "  path from a root (root of unknown kind):\n    class app.Cache\n    \
                     .ALL (static)  java.lang.Object[] 0x3000\n    [1]  app.Entry 0x100040\n";
-    assert_eq!(text(&output), expected);
-    let output = hprof(&["path", "--json", "--top", "2"], &file, &["app.Entry"]);
-    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(json["paths"].as_array().unwrap().len(), 2);
+    assert!(output.ends_with(expected), "{output}");
 }
 
 /// A list of entries, of which a root holds the first, and the id of its last.
@@ -222,22 +219,13 @@ fn the_middle_of_a_long_path_is_counted() {
     let (dump, last) = list(10_000);
     let file = file(&dir, &dump.bytes());
     let told = "    ... 9,964 more objects, 9,964 of them app.Entry";
-    let output = text(&hprof(&["path"], &file, &[&last]));
+    let output = text(&hprof(&["show"], &file, &[&last]));
     let is_step = |line: &&str| line.starts_with("    .next  app.Entry");
     assert_eq!(output.lines().filter(is_step).count(), 35, "{output}");
     assert!(output.contains(told), "{output}");
-    let output = text(&hprof(&["path", "--steps", "5"], &file, &[&last]));
-    let expected = format!(
-        "app.Entry {last} retains 16 bytes (root: root of unknown kind)\n    app.Entry 0x100000\n    ... 9,995 more objects, \
-         9,995 of them app.Entry\n    .next  app.Entry 0x14e180\n    .next  app.Entry 0x14e1a0\n    .next  app.Entry \
-         0x14e1c0\n    .next  app.Entry {last}\n"
-    );
-    assert_eq!(output, expected);
-    let output = text(&hprof(&["path", "--steps", "0"], &file, &[&last]));
-    assert_eq!(output.lines().count(), 10_001);
-    let output = hprof(&["path", "--json"], &file, &[&last]);
+    let output = hprof(&["show", "--json"], &file, &[&last]);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let objects = json["paths"][0]["path"]["objects"].as_array().unwrap();
+    let objects = json["path"]["objects"].as_array().unwrap();
     let middle = serde_json::json!({ "class": "app.Entry", "left_out": 9_964, "of_class": 9_964 });
     assert_eq!((objects.len(), &objects[12]), (37, &middle));
     assert_eq!(objects[36]["id"], last);
@@ -251,16 +239,16 @@ fn a_path_has_the_stack_that_allocated_the_object() {
     dump.instance_of(0x4000, 0x2100, &[0], 5);
     dump.root(0x4000);
     let file = file(&dir, &dump.bytes());
-    let output = text(&hprof(&["path"], &file, &["0x4000"]));
+    let output = text(&hprof(&["show"], &file, &["0x4000"]));
     let (_, stack) = output.split_once("\n  allocated:\n    at ").unwrap();
     assert!(stack.ends_with(".put(Cache.java:7)\n"), "{output}");
-    let output = hprof(&["path", "--json"], &file, &["0x4000"]);
+    let output = hprof(&["show", "--json"], &file, &["0x4000"]);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(json["paths"][0]["allocated"][0]["line"], 7);
+    assert_eq!(json["allocated"][0]["line"], 7);
     // The others have none.
-    let output = hprof(&["path", "--json"], &file, &["0x100040"]);
+    let output = hprof(&["show", "--json"], &file, &["0x100040"]);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(json["paths"][0]["allocated"], Value::Null);
+    assert_eq!(json["allocated"], Value::Null);
 }
 
 #[test]
@@ -273,7 +261,7 @@ fn what_is_not_there_is_told() {
         ("0xzz", "0xzz is not an id"),
         ("app.Missing", "no class is called app.Missing"),
     ] {
-        let output = hprof(&["path"], &path, &[what]);
+        let output = hprof(&["show"], &path, &[what]);
         assert_eq!(output.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&output.stderr).contains(message));
     }
@@ -304,13 +292,8 @@ fn a_hidden_class_has_the_names_that_other_tools_print() {
         "app/Main$$Lambda+0x7f01",
         "Lapp/Main$$Lambda.0x7f01;",
     ] {
-        for command in ["path", "show"] {
-            let output = hprof(&[command], &path, &[name]);
-            assert!(
-                text(&output).contains("app.Main$$Lambda/0x7f01"),
-                "{command} {name}"
-            );
-        }
+        let shown = text(&hprof(&["show"], &path, &[name]));
+        assert!(shown.contains("app.Main$$Lambda/0x7f01"), "{name}");
     }
 }
 
@@ -387,7 +370,9 @@ fn an_object_is_shown() {
     );
     let expected = "java.lang.Object[] 0x3000\n  shallow   416\n  retained  2,016\n  dominator class app.Cache 0x2000\n  \
                     100 elements:\n    [0] app.Entry 0x100000\n  referrers: 1 object\n    class app.Cache 0x2000 .ALL (static)  \
-                    retains 2,024\n  dominates: 100 objects\n    [0]  app.Entry 0x100000  retains 16\n";
+                    retains 2,024\n  dominates: 100 objects\n    [0]  app.Entry 0x100000  retains 16\n  \
+                    path from a root (root of unknown kind):\n    class app.Cache\n    .ALL (static)  \
+                    java.lang.Object[] 0x3000\n";
     assert_eq!(text(&output), expected);
     let output = hprof(&["show"], &file(&dir, &cache().bytes()), &["0x2000"]);
     assert!(text(&output).contains("  1 field:\n    ALL = java.lang.Object[] 0x3000\n"));
@@ -469,17 +454,15 @@ fn a_path_over_a_weak_reference_says_so() {
     dump.root(0x3200);
     let file = file(&dir, &dump.bytes());
     let root = |object| {
-        let output = text(&hprof(&["path"], &file, &[object]));
-        let (_, root) = output
-            .lines()
-            .next()
-            .unwrap()
-            .split_once("(root: ")
-            .unwrap();
-        root.to_owned()
+        let output = text(&hprof(&["show"], &file, &[object]));
+        let (_, root) = output.split_once("path from a root (").unwrap();
+        root.lines().next().unwrap().to_owned()
     };
-    assert_eq!(root("0x3100"), "root of unknown kind, by a weak reference)");
-    assert_eq!(root("0x3200"), "root of unknown kind)");
+    assert_eq!(
+        root("0x3100"),
+        "root of unknown kind, by a weak reference):"
+    );
+    assert_eq!(root("0x3200"), "root of unknown kind):");
 }
 
 /// The dump with its heap in one record, whose length the writer has not come to write; without the

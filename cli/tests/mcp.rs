@@ -68,15 +68,14 @@ fn every_tool_answers_from_one_heap() {
         .collect();
     assert_eq!(
         names,
-        ["overview", "leaks", "top", "histo", "path", "show", "threads", "memory", "waste"]
+        ["overview", "leaks", "top", "histo", "show", "threads", "memory", "waste"]
     );
     let id = object(&folder);
     let input: String = (0..)
         .zip(&names)
         .map(|(number, name)| {
             let arguments = match *name {
-                "path" => json!({ "of": id }),
-                "show" => json!({ "id": id }),
+                "show" => json!({ "of": id }),
                 _ => json!({}),
             };
             call(number, name, &arguments)
@@ -119,8 +118,7 @@ fn what_is_hostile_is_refused_and_the_next_request_is_answered() {
         input.extend_from_slice(call(1, "top", &arguments).as_bytes());
     }
     for id in ["0x", "0xzz", "0x123456789012345678901", "..", "\u{1b}[2J"] {
-        input.extend_from_slice(call(1, "show", &json!({ "id": id })).as_bytes());
-        input.extend_from_slice(call(1, "path", &json!({ "of": id })).as_bytes());
+        input.extend_from_slice(call(1, "show", &json!({ "of": id })).as_bytes());
     }
     for tool in ["dump", "refresh", "rm", ""] {
         input.extend_from_slice(call(1, tool, &json!({})).as_bytes());
@@ -143,7 +141,7 @@ fn a_refusal_speaks_of_tools_and_their_arguments() {
     let input = [
         call(1, "top", &json!({ "most": 5 })),
         call(2, "overview", &json!({ "by": "class" })),
-        call(3, "path", &json!({ "of": "no.such.Class" })),
+        call(3, "show", &json!({ "of": "no.such.Class" })),
     ];
     let answers = answers(&server(&folder, &[], input.concat().as_bytes()));
     let said = |answer: &Value| {

@@ -70,7 +70,6 @@ fn each_command_reads_the_last_dump_and_says_so() {
             (&["check"], &[]),
             (&["top", "--by", "class"], &[]),
             (&["leaks"], &[]),
-            (&["path"], &["0x3000"]),
             (&["show"], &["0x3000"]),
             (&["threads"], &[]),
             (&["waste"], &[]),

@@ -234,8 +234,8 @@ fn questions_have_the_answers_of_the_commands() {
     let id = tree["objects"][0]["id"].as_str().unwrap();
     let object = view.json(&format!("show?id={id}"));
     assert_eq!(object["retained"], tree["objects"][0]["retained"]);
-    let path = view.json(&format!("path?of={id}"));
-    assert_eq!(path["paths"][0]["id"], id);
+    let path = object["path"]["objects"].as_array().unwrap();
+    assert_eq!(path.last().unwrap()["id"], id);
     assert!(view.json(&format!("tree?id={id}"))["objects"].is_array());
     let merged = view.json("paths?class=java.lang.Object[]");
     let last = merged["places"].as_array().unwrap().last().unwrap();
@@ -270,8 +270,8 @@ fn hostile_parameters_are_not_found() {
         "show?id=0xffffffffffffffffffff",
         "show?id=%00%ff",
         "show?id=-1",
-        "path?of=no.such.Class",
-        "path?of=0x1",
+        "show?id=no.such.Class",
+        "show?id=0x1",
         "tree?id=0x1",
         "objects?class=%3Cscript%3E",
         "no-such-question",

@@ -14,8 +14,8 @@ use crate::answer::object::ObjectRow;
 use crate::answer::top::class_rows;
 use crate::answer::values::Shown;
 use crate::heap_file::{failure, Loaded};
+use crate::named;
 use crate::outcome::Failure;
-use crate::path;
 use crate::show;
 
 /// Rows of a list if the page gives no number.
@@ -69,7 +69,6 @@ impl<'l, 'n> Answers<'l, 'n> {
         let of = |name| request.get(name).unwrap_or_default();
         Some(match request.path.as_str() {
             "show" => show::answer(self.loaded, of("id"), rows(request), self.shown),
-            "path" => path::answer(self.loaded, of("of"), 1),
             "tree" => self.tree(request),
             "objects" => self.objects(request),
             "search" => Ok(self.search(of("text"))),
@@ -86,20 +85,20 @@ impl<'l, 'n> Answers<'l, 'n> {
             let top = self.top.get_or_init(|| retained.top());
             return self.list(top, None, request);
         };
-        let object = path::object_with_id(heap, id, &self.loaded.file)?;
+        let object = named::object_with_id(heap, id, &self.loaded.file)?;
         self.list(&retained.dominated(object), Some(object), request)
     }
 
     /// The objects of a class, largest retained size first.
     fn objects(&self, request: &Request) -> Result<Value, Failure> {
         let class = request.get("class").unwrap_or_default();
-        let objects = path::objects_of(self.loaded, class)?;
+        let objects = named::objects_of(self.loaded, class)?;
         self.list(&objects, None, request)
     }
 
     /// The paths to the largest objects of a class, as one tree.
     fn paths(&self, class: &str) -> Result<Value, Failure> {
-        let objects = path::objects_of(self.loaded, class)?;
+        let objects = named::objects_of(self.loaded, class)?;
         let some = objects.get(..PATHS_MAX).unwrap_or(&objects);
         let paths = MergedPaths::of(&self.loaded.heap, some);
         Ok(json!(
@@ -169,7 +168,7 @@ impl<'l, 'n> Answers<'l, 'n> {
         let found = classes.iter().filter(|(name, _)| name.contains(&wanted));
         let left_out = found.clone().count().saturating_sub(CLASSES_MAX);
         let found = found.take(CLASSES_MAX).map(|(_, row)| row.clone());
-        let object = path::object_with_id(heap, &wanted, &self.loaded.file).ok();
+        let object = named::object_with_id(heap, &wanted, &self.loaded.file).ok();
         json!({
             "classes": found.collect::<Vec<_>>(),
             "left_out": left_out,

@@ -191,7 +191,7 @@ const entriesOf = (entries, more) => {
   const items = rows.map(({ key, value }) => element("li", "", ...(key === undefined ? [] : [...objectMark(key), " \u2192 "]), ...objectMark(value)));
   return [element("h3", "", all), element("ul", "tree scroll", ...items), left > 0 ? button("Show more of them", more) : null].filter(Boolean);
 };
-const pathOf = ({ paths: [{ path }] }) => {
+const pathOf = (path) => {
   if (!path) return [element("p", "note", "No root leads to it.")];
   const items = path.objects.map((object, place) => object.left_out !== undefined
     ? element("li", "", "\u2026 " + grouped(object.left_out) + " more objects in between, " + grouped(object.of_class) + " of them " + object.class)
@@ -202,7 +202,6 @@ const pathOf = ({ paths: [{ path }] }) => {
 const inspect = async (id, top) => {
   const told = await ask("show", { id, top });
   const more = () => tried(inspector, () => inspect(id, 2000));
-  const way = element("div");
   const facts = [["Retains", inUnits(told.retained) + " (" + share(told.retained) + ")"], ["Own bytes", grouped(told.shallow)]];
   if (told.text !== null) facts.push(["Text", "\u201c" + told.text + "\u201d"]);
   if (told.root !== null) facts.push(["Root", rootName(told.root)]);
@@ -210,10 +209,8 @@ const inspect = async (id, top) => {
   const className = told.class.replace(/^class /, "");
   inspector.replaceChildren(element("h3", "", told.class + " " + told.id),
     element("p", "", element("span", "note", "All objects of "), classMark(className)),
-    pairs(facts), way, ...entriesOf(told.entries, more), ...contentsOf(told.contents, more),
+    pairs(facts), ...pathOf(told.path), ...entriesOf(told.entries, more), ...contentsOf(told.contents, more),
     ...listOf("Referred to by", told.referrers, more), ...listOf("Alone keeps alive", told.dominates, more));
-  const path = await ask("path", { of: id });
-  way.replaceChildren(...pathOf(path));
 };
 
 // --- What the address names

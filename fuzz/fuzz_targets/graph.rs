@@ -1,4 +1,4 @@
-//! Fuzzes `hprof leaks`, `hprof top` and `hprof path` with arbitrary files.
+//! Fuzzes `hprof leaks`, `hprof histo --retained` and `hprof show` with arbitrary files.
 #![no_main]
 
 #[path = "../../graph/tests/trial/mod.rs"]

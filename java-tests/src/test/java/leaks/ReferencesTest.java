@@ -3,7 +3,6 @@ package leaks;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
@@ -71,9 +70,7 @@ class ReferencesTest {
 
     /** By this reference, on the shortest path that there is. */
     private static void mustBeHeld(Object source, String type, String holder) {
-        JsonArray paths = ask("path", source, type).getAsJsonArray("paths");
-        assertEquals(1, paths.size(), paths::toString);
-        JsonObject path = paths.get(0).getAsJsonObject().getAsJsonObject("path");
+        JsonObject path = ask("show", source, type).getAsJsonObject("path");
         assertTrue(path.get("weak").getAsBoolean(), path::toString);
         List<JsonElement> objects = path.getAsJsonArray("objects").asList();
         JsonObject last = objects.get(objects.size() - 1).getAsJsonObject();

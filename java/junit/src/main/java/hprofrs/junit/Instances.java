@@ -6,15 +6,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The retained instances of a class, and how roots reach the largest of them. */
+/** The retained instances of a class, and how a root reaches the one that retains most. */
 final class Instances {
-    private static final int PATHS = 3;
-    private static final int NO_ANSWER = 2;
-
     private final String type;
     private long count;
-    /** The first paths, line by line. */
-    private final List<String> paths = new ArrayList<>();
+    /** The path, line by line. */
+    private final List<String> path = new ArrayList<>();
 
     private Instances(String type) {
         this.type = type;
@@ -22,36 +19,41 @@ final class Instances {
 
     /** Asks the command about a dump. */
     static Instances in(Path dump, String type) throws IOException {
-        AnalysisCommand.Answer answer =
-                AnalysisCommand.run("path", "--references", "strong", "--top", "0", dump.toString(), type);
         Instances instances = new Instances(type);
-        if (answer.code == NO_ANSWER && isAbsent(answer.errors)) {
-            return instances;
+        for (String row : ask("histo", "--retained", "--references", "strong", "--top", "0", dump.toString())) {
+            instances.add(row.trim().split("\\s+", 4));
         }
-        if (answer.code != 0) {
-            throw new IOException("hprof path: " + answer.errors);
+        if (instances.count > 0) {
+            List<String> object = ask("show", "--references", "strong", dump.toString(), type);
+            boolean isPath = false;
+            for (String line : object) {
+                isPath |= line.startsWith("  path from ");
+                if (isPath) {
+                    instances.path.add(line);
+                }
+            }
         }
-        instances.read(answer.lines);
         return instances;
     }
 
-    /** Whether the command found no such class, or no object of it. */
-    private static boolean isAbsent(String errors) {
-        return errors.contains("no class is called ") || errors.contains("the dump has no object of ");
+    private static List<String> ask(String... words) throws IOException {
+        AnalysisCommand.Answer answer = AnalysisCommand.run(words);
+        if (answer.code != 0) {
+            throw new IOException("hprof " + words[0] + ": " + answer.errors);
+        }
+        return answer.lines;
     }
 
-    /** Each object is a line, and below it, indented, is its path. */
-    private void read(List<String> lines) {
-        boolean isRetained = false;
-        for (String line : lines) {
-            if (!line.startsWith(" ")) {
-                isRetained = !line.endsWith(", by a weak reference)") && !line.endsWith(": no root leads to it");
-                count += isRetained ? 1 : 0;
-            }
-            if (isRetained && count <= PATHS) {
-                paths.add(line);
-            }
+    /** Adds a row: retained and shallow bytes, objects, and the class, with its loader if several have that name. */
+    private void add(String[] row) {
+        if (row.length == 4 && isType(row[3].split(" \\(")[0])) {
+            count += Long.parseLong(row[2].replace(",", ""));
         }
+    }
+
+    /** The JVM and dumps write different signs before the number of a hidden class. */
+    private boolean isType(String name) {
+        return name.replaceAll("[/+]", ".").equals(type.replaceAll("[/+]", "."));
     }
 
     long count() {
@@ -61,10 +63,7 @@ final class Instances {
     /** What was found, for a message. */
     String described(String expectation) {
         StringBuilder text = new StringBuilder(type + ": " + expectation + ", but the heap retains " + count);
-        paths.forEach(line -> text.append("\n  ").append(line));
-        if (count > PATHS) {
-            text.append("\n  ... and ").append(count - PATHS).append(" more");
-        }
+        path.forEach(line -> text.append('\n').append(line));
         return text.toString();
     }
 }

@@ -1,0 +1,73 @@
+//! The objects that a word names: an id, or a class.
+
+use std::cmp::Reverse;
+
+use format::is_spelling;
+use graph::Heap;
+
+use crate::dump_file::DumpFile;
+use crate::heap_file::Loaded;
+use crate::outcome::Failure;
+
+/// Most classes that are suggested for a name that no class has.
+const SUGGESTIONS: usize = 3;
+
+/// All objects of the classes with this name, largest retained size first.
+///
+/// Errors: there is no such class, or no object of it.
+pub(crate) fn objects_of(loaded: &Loaded<'_>, what: &str) -> Result<Vec<u32>, Failure> {
+    let (heap, retained, file) = (&loaded.heap, &loaded.retained, &loaded.file);
+    let names: Vec<String> = (0..heap.classes())
+        .map(|class| heap.class_name(class))
+        .collect();
+    let mut classes: Vec<bool> = names.iter().map(|name| name == what).collect();
+    if !classes.contains(&true) {
+        let spelled = names.iter().map(|name| is_spelling(name, what));
+        classes = spelled.collect();
+    }
+    if !classes.contains(&true) {
+        let hint = match meant(heap, what) {
+            Some(names) => format!("did you mean {names}?"),
+            None => {
+                "names look like java.lang.String or int[]; `hprof histo` lists them".to_owned()
+            }
+        };
+        return Err(file.refuse(format!("no class is called {what}; {hint}")));
+    }
+    let is_one = |object: &u32| classes.get(heap.class(*object) as usize) == Some(&true);
+    let mut objects: Vec<u32> = (0..heap.objects()).filter(is_one).collect();
+    if objects.is_empty() {
+        return Err(file.refuse(format!("the dump has no object of {what}")));
+    }
+    objects.sort_by_key(|object| Reverse(retained.bytes(*object)));
+    Ok(objects)
+}
+
+/// Up to three classes whose names end with this one, in any case of letters.
+fn meant(heap: &Heap<'_>, what: &str) -> Option<String> {
+    let what = what.to_lowercase();
+    let is_meant = |name: &String| {
+        let name = name.to_lowercase();
+        let before = name.strip_suffix(&what);
+        before.is_some_and(|before| before.is_empty() || before.ends_with(['.', '$', '/']))
+    };
+    let names = (0..heap.classes()).map(|class| heap.class_name(class));
+    let mut names: Vec<String> = names.filter(is_meant).collect();
+    names.sort();
+    names.dedup();
+    names.truncate(SUGGESTIONS);
+    (!names.is_empty() && !what.is_empty()).then(|| names.join(", "))
+}
+
+/// The object with an id such as `0x7f1c3a80`.
+pub(crate) fn object_with_id(heap: &Heap<'_>, id: &str, file: &DumpFile) -> Result<u32, Failure> {
+    let digits = id.strip_prefix("0x").unwrap_or_default();
+    let number = u64::from_str_radix(digits, 16)
+        .map_err(|_| file.refuse(format!("{id} is not an id: ids look like 0x7f1c3a80")))?;
+    let missing = || {
+        file.refuse(format!(
+            "no object has the id {id}; `hprof histo --objects` lists ids"
+        ))
+    };
+    heap.object(number).ok_or_else(missing)
+}
