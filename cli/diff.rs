@@ -19,7 +19,7 @@ use crate::stdout::print_answer;
 ///
 /// What grows is a place in the dominator tree, a class or an allocation site.
 /// Objects move between dumps, so classes are matched by name. Retained bytes are those of `hprof
-/// top --by class`, or `--by site`. A place has the objects of a class that those of the place
+/// histo --retained`, or `--by site`. A place has the objects of a class that those of the place
 /// above keep alive; the tree begins with static fields, threads and other roots. Objects that left
 /// one place for another have moved, and did not grow.
 #[derive(Debug, clap::Args)]

@@ -1,71 +1,117 @@
-//! `hprof histo`: how many objects of each class, and how large?
-
-use std::path::PathBuf;
+//! `hprof histo`: how many objects of each class, how large, and what do they retain?
 
 use graph::Heap;
 use reader::Histogram;
 use serde_json::Value;
 
 use crate::answer::histo::{of_heap, of_objects, HistoAnswer};
+use crate::answer::top::{stream_objects, By, TopAnswer};
 use crate::dump_file::DumpFile;
-use crate::heap_file::{GraphArguments, Loaded, Rule, SizesOf};
+use crate::heap_file::{with_loaded, GraphArguments, SizesOf};
+use crate::json;
 use crate::live::counts_of;
 use crate::number::limit;
 use crate::outcome::{Failure, Verdict};
 use crate::process::process_named;
-use crate::stdout::print_answer;
+use crate::stdout::{print_answer, to_stdout};
 
-/// Lists classes with the number and size of their objects
+/// Rows by retained size without `--top`.
+const TOP: usize = 30;
+
+/// Lists classes by size; objects, packages, loaders, threads or sites by what they retain
 ///
-/// The class with the most bytes is first.
 /// `bytes` is the memory of the objects themselves. HPROF has no sizes; dumps by this agent add
 /// those of the JVM, and for others the rules of Eclipse MAT apply. `java.lang.Class` counts every
 /// dumped class with its static fields.
+///
+/// `retained` is what would be freed with an object: its own bytes and those of all objects that it
+/// alone keeps alive. It is exact. A class, package or loader retains at least the sum of what its
+/// objects retain, with each byte counted once. A thread retains what its frames and fields alone
+/// keep alive. Unreachable objects are left out. A site retains what its objects do, except those
+/// that another object of their class dominates. If the profiler sampled, this is an estimate, and
+/// `error` is its standard error.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  hprof histo --top 30 heap.hprof")]
+#[command(after_help = "Examples:
+  hprof histo --top 30 heap.hprof
+  hprof histo --retained heap.hprof
+  hprof histo --by package heap.hprof")]
 pub(crate) struct Arguments {
-    /// The dump, plain or gzip; - for standard input; or the process id of a running JVM
-    file: PathBuf,
-    /// Which heap dump of a file with several, from 1 [default: the last]
-    #[arg(long, value_name = "N")]
-    dump: Option<usize>,
-    /// The agent's library, for a running JVM [default: libhprof_rs.so beside this command]
-    #[arg(long, value_name = "FILE")]
-    agent: Option<PathBuf>,
-    /// Count only the objects that no root leads to
+    #[command(flatten)]
+    graph: GraphArguments,
+    /// List the classes by what their objects retain
     #[arg(long)]
+    retained: bool,
+    /// List single objects by what they retain, dominated ones after their dominators
+    #[arg(long, conflicts_with_all = ["retained", "by"])]
+    objects: bool,
+    /// List these by what they retain
+    #[arg(long, value_enum, value_name = "WHAT")]
+    by: Option<By>,
+    /// Count only the objects that no root leads to
+    #[arg(long, conflicts_with_all = ["retained", "objects", "by"])]
     unreachable: bool,
-    /// Print at most N classes; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    top: usize,
+    /// Print at most N rows; 0 for all [default: all; 30 by retained size]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Reads the file, or asks the JVM, and prints the classes.
+/// Reads the file, or asks the JVM, and prints the rows.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    let top = limit(arguments.top);
-    let (file, histogram) = match process_named(&arguments.file) {
-        _ if arguments.unreachable => unreachable(arguments)?,
-        Some(pid) => {
-            let counts = counts_of(pid, arguments.agent.as_deref())?;
-            let answer = HistoAnswer::of_jvm(counts.classes, top, counts.pause_ms);
-            arguments.print(&answer)?;
-            return Ok(Verdict::Sound);
+    match arguments.by {
+        Some(by) => by_retained(arguments, by),
+        None if arguments.objects => by_retained(arguments, By::Object),
+        None if arguments.retained => by_retained(arguments, By::Class),
+        None => by_shallow(arguments),
+    }
+}
+
+fn by_retained(arguments: &Arguments, by: By) -> Result<Verdict, Failure> {
+    let most = limit(arguments.top.unwrap_or(TOP));
+    with_loaded(&arguments.graph, 2, |loaded| {
+        loaded.file.done();
+        if arguments.json && by == By::Object {
+            return Ok(to_stdout(|to| stream_objects(loaded, most, to))?);
         }
-        None => {
-            let file = DumpFile::of_one(&arguments.file, arguments.dump)?;
-            let histogram = Histogram::read(&mut file.reader()?);
-            let histogram = histogram.map_err(|fault| file.failure(&fault))?;
-            (file, histogram)
-        }
-    };
+        let answer = TopAnswer::of(loaded, by, most)?;
+        let pause_ms = loaded.file.pause_millis();
+        Ok(to_stdout(|to| match arguments.json {
+            true => json::print_answer(answer.in_json(), pause_ms, to),
+            false => answer.print(to),
+        })?)
+    })
+}
+
+fn by_shallow(arguments: &Arguments) -> Result<Verdict, Failure> {
+    let (graph, top) = (&arguments.graph, limit(arguments.top.unwrap_or(0)));
+    if arguments.unreachable {
+        graph.check_is_file()?;
+    }
+    if arguments.unreachable || graph.sizes == SizesOf::Mat {
+        return with_loaded(graph, 2, |loaded| {
+            let (heap, file) = (&loaded.heap, &loaded.file);
+            file.done();
+            let histogram = match arguments.unreachable {
+                true => of_objects(heap, loaded.retained.unreachable_objects(heap)),
+                false => of_heap(heap),
+            };
+            arguments.print(&HistoAnswer::of(histogram, top, file.pause_millis()))
+        });
+    }
+    if let Some(pid) = process_named(&graph.file) {
+        let counts = counts_of(pid, graph.agent.as_deref())?;
+        arguments.print(&HistoAnswer::of_jvm(counts.classes, top, counts.pause_ms))?;
+        return Ok(Verdict::Sound);
+    }
+    let file = DumpFile::of_one(&graph.file, graph.dump)?;
+    let histogram = Histogram::read(&mut file.reader()?);
+    let histogram = histogram.map_err(|fault| file.failure(&fault))?;
     file.done();
-    let damaged = histogram.damaged;
     // The warning comes before the answer.
-    let verdict = file.verdict(damaged);
-    arguments.print(&HistoAnswer::of(histogram, top, file.pause_millis()))?;
+    let verdict = file.verdict(histogram.damaged);
+    arguments.print(&HistoAnswer::of(histogram, top, None))?;
     Ok(verdict)
 }
 
@@ -75,29 +121,7 @@ impl Arguments {
     }
 }
 
-/// The classes of what no root leads to.
-fn unreachable(arguments: &Arguments) -> Result<(DumpFile, Histogram), Failure> {
-    let graph = GraphArguments {
-        file: arguments.file.clone(),
-        references: Rule::All,
-        sizes: SizesOf::Jvm,
-        dump: arguments.dump,
-        agent: arguments.agent.clone(),
-    };
-    graph.check_is_file()?;
-    let file = graph.open()?;
-    let note = file.progress(2);
-    let Loaded {
-        file,
-        heap,
-        retained,
-        ..
-    } = Loaded::read(file, &graph, &note)?;
-    let histogram = of_objects(&heap, retained.unreachable_objects(&heap));
-    Ok((file, histogram))
-}
-
-/// What `--json` prints, for a heap that is in memory. The sizes are those of `hprof top`.
+/// What `--json` prints, for a heap that is in memory.
 pub(crate) fn answer(heap: &Heap<'_>, top: usize) -> serde_json::Result<Value> {
     serde_json::to_value(HistoAnswer::of(of_heap(heap), top, None))
 }

@@ -67,7 +67,6 @@ mod target;
 mod text;
 mod thread_frames;
 mod threads;
-mod top;
 mod view;
 mod waste;
 
@@ -108,7 +107,6 @@ enum Command {
     Histo(histo::Arguments),
     Leaks(leaks::Arguments),
     Memory(memory::Arguments),
-    Top(top::Arguments),
     Show(show::Arguments),
     Threads(threads::Arguments),
     Diff(diff::Arguments),
@@ -141,7 +139,6 @@ fn main() -> ExitCode {
         Command::Histo(arguments) => histo::run(&arguments),
         Command::Leaks(arguments) => leaks::run(&arguments),
         Command::Memory(arguments) => memory::run(&arguments),
-        Command::Top(arguments) => top::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
         Command::Threads(arguments) => threads::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),

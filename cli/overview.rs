@@ -8,8 +8,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     (
         "What keeps memory",
         &[
-            "leaks", "report", "view", "top", "show", "threads", "histo", "diff", "waste",
-            "memory", "mcp",
+            "leaks", "report", "view", "histo", "show", "threads", "diff", "waste", "memory", "mcp",
         ],
     ),
     ("Profiles", &["sites", "flame"]),

@@ -9,7 +9,7 @@ hprof=${2:-$root/target/release/hprof}
 slurp=$root/target/readers/bin/hprof-slurp
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-commands=("check" "histo" "leaks" "top" "top --by class" "top --by loader"
+commands=("check" "histo" "leaks" "histo --objects" "histo --retained" "histo --by loader"
     "threads" "waste" "text" "sites" "flame" "histo --unreachable" "diff $scratch/same" "show"
     "report -o $scratch/out.html" "export -o $scratch/out" "redact -o $scratch/out.hprof" "convert -o $scratch/out.hprof")
 dumps=0 runs=0 failures=0 same=0 damaged=0 refused=0

@@ -24,8 +24,10 @@ use crate::table::{Side, Table};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum By {
     /// Single objects, dominated ones after their dominators
+    #[value(skip)]
     Object,
     /// Classes
+    #[value(skip)]
     Class,
     /// Packages of classes
     Package,

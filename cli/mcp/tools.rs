@@ -330,8 +330,9 @@ fn said(failure: Failure) -> String {
 
 /// The command's words with tools in place of commands.
 fn in_tools_words(why: &str) -> String {
-    let commands = ["histo", "top", "leaks", "show", "threads", "waste", "dump"];
-    commands.iter().fold(why.to_owned(), |why, command| {
+    let commands = ["histo", "leaks", "show", "threads", "waste", "dump"];
+    let why = why.replace("`hprof histo --objects`", "the tool top");
+    commands.iter().fold(why, |why, command| {
         why.replace(
             &format!("`hprof {command}`"),
             &format!("the tool {command}"),
@@ -360,11 +361,10 @@ fn text<'g>(given: &'g Map<String, Value>, name: &str) -> Result<&'g str, String
 }
 
 fn by(given: &Map<String, Value>) -> Result<By, String> {
-    let Some(value) = given.get("by") else {
-        return Ok(By::Object);
+    let by = match given.get("by").map(|by| by.as_str()) {
+        None | Some(Some("object")) => return Ok(By::Object),
+        Some(Some("class")) => return Ok(By::Class),
+        Some(other) => other.and_then(|name| By::from_str(name, false).ok()),
     };
-    let by = value
-        .as_str()
-        .and_then(|name| By::from_str(name, false).ok());
     by.ok_or_else(|| "by is one of object, class, package, loader, thread and site".to_owned())
 }

@@ -35,9 +35,9 @@ fn with_garbage() -> Dump {
 #[test]
 fn top_says_what_no_root_leads_to_and_histo_lists_it() {
     let line = "No root leads to 240 bytes in 2 objects more; hprof histo --unreachable lists them";
-    let top = said(with_garbage(), &["top"]);
+    let top = said(with_garbage(), &["histo", "--objects"]);
     assert_eq!(top.lines().last(), Some(line));
-    let json = said(with_garbage(), &["top", "--json"]);
+    let json = said(with_garbage(), &["histo", "--objects", "--json"]);
     assert!(
         json.contains(r#""unreachable":{"bytes":240,"objects":2}"#),
         "{json}"
@@ -46,7 +46,7 @@ fn top_says_what_no_root_leads_to_and_histo_lists_it() {
     let rows: Vec<&str> = histo.lines().skip(1).map(str::trim).collect();
     let expected = ["2    240  byte[]", "2    240  total of 1 row"];
     assert_eq!(rows.get(..2).unwrap(), expected, "{histo}");
-    assert!(!said(Dump::new(8), &["top"]).contains("No root"));
+    assert!(!said(Dump::new(8), &["histo", "--objects"]).contains("No root"));
 }
 
 /// A class by the bootstrap loader and by another one, each with an object; one only by the other.
@@ -78,7 +78,7 @@ fn classes_of_one_name_have_their_loaders() {
     let (boot, own) = (config("bootstrap loader"), config("loader 0x3000"));
     assert_eq!(names(&["histo"]), [&boot, &own, "Loader", "Main"]);
     let own = config("app.Loader 0x3000");
-    let top: Vec<String> = names(&["top", "--by", "class"]);
+    let top: Vec<String> = names(&["histo", "--retained"]);
     assert_eq!(top, [own.as_str(), &boot, "Loader", "Main"]);
     let json = said(with_loaders(), &["histo", "--json"]);
     assert_eq!(json.matches("\"loader\": ").count(), 2, "{json}");
@@ -110,14 +110,14 @@ fn redeployed() -> Dump {
 
 #[test]
 fn copies_of_a_loader_are_one_row_with_their_holder() {
-    let top = said(redeployed(), &["top", "--by", "loader"]);
+    let top = said(redeployed(), &["histo", "--by", "loader"]);
     let mut lines = top.lines().skip(1);
     let (row, below) = (lines.next().unwrap(), lines.next().unwrap());
     assert!(row.trim_start().starts_with("20,"), "{top}");
     let copies = "2 copies of app.Loader: the same 2 classes";
     assert!(row.ends_with(copies), "{top}");
     assert_eq!(below.trim(), "held by thread > java.lang.Thread > app.App");
-    let json = said(redeployed(), &["top", "--by", "loader", "--json"]);
+    let json = said(redeployed(), &["histo", "--by", "loader", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let row = &json["rows"][0];
     assert_eq!((&row["loaders"], &row["held_so"]), (&2.into(), &2.into()));

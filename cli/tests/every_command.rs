@@ -31,12 +31,12 @@ const COMMANDS: [&str; 25] = [
     "text FILE",
     "leaks FILE",
     "memory FILE",
-    "top FILE",
-    "top --by class FILE",
-    "top --by package --json FILE",
-    "top --by loader FILE",
-    "top --by thread FILE",
-    "top --by site FILE",
+    "histo --objects FILE",
+    "histo --retained FILE",
+    "histo --by package --json FILE",
+    "histo --by loader FILE",
+    "histo --by thread FILE",
+    "histo --by site FILE",
     "show FILE app.Leaf",
     "show FILE 0x10",
     "threads FILE",
@@ -294,7 +294,7 @@ fn classes_that_inherit_too_much_are_refused() {
             let is_told = said.err.contains(name) || said.code < 2;
             assert!(is_told, "{command}: {said:?}");
             let is_refused = said.err.contains("MiB of memory");
-            let asks_for_sizes = ["histo", "leaks", "top", "show", "export", "report"];
+            let asks_for_sizes = ["histo", "leaks", "show", "export", "report"];
             let asks = asks_for_sizes.iter().any(|word| command.starts_with(word));
             assert!(is_refused || !asks, "{command}: {said:?}");
         }

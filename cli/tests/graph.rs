@@ -1,4 +1,4 @@
-//! `hprof leaks`, `top` and `path` as users see them.
+//! `hprof leaks`, `histo --retained` and `show` as users see them.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -80,7 +80,7 @@ fn nothing_that_stands_out_is_said() {
 fn objects_are_listed_with_what_they_retain() {
     let dir = TempDir::new().unwrap();
     let output = hprof(
-        &["top", "--json", "--top", "2"],
+        &["histo", "--objects", "--json", "--top", "2"],
         &file(&dir, &cache().bytes()),
         &[],
     );
@@ -97,14 +97,17 @@ fn groups_are_listed() {
     let dir = TempDir::new().unwrap();
     let file = file(&dir, &cache().bytes());
     for (by, row) in [
-        ("class", "     1,600    1,600      100  app.Entry"),
-        ("package", "     1,600    1,600      100  app"),
         (
-            "loader",
+            &["--retained"][..],
+            "     1,600    1,600      100  app.Entry",
+        ),
+        (&["--by", "package"], "     1,600    1,600      100  app"),
+        (
+            &["--by", "loader"],
             "     2,024    2,040      107        5  bootstrap loader",
         ),
     ] {
-        let output = hprof(&["top", "--by", by], &file, &[]);
+        let output = hprof(&["histo"], &file, by);
         assert!(
             text(&output).lines().any(|line| line.trim() == row.trim()),
             "{}",
@@ -150,11 +153,11 @@ fn two_threads() -> Dump {
 fn a_thread_has_what_it_alone_keeps_alive() {
     let dir = TempDir::new().unwrap();
     let file = file(&dir, &two_threads().bytes());
-    let output = hprof(&["top", "--by", "thread"], &file, &[]);
+    let output = hprof(&["histo", "--by", "thread"], &file, &[]);
     let expected = "retained  frames  objects  thread\n   1,080   1,016        4  \"worker-1\" app.Worker 0x4080\n      16       0        1  \"?\" java.lang.Thread 0x1300\n";
     assert_eq!(text(&output), expected);
     let output = hprof(
-        &["top", "--by", "thread", "--json", "--top", "1"],
+        &["histo", "--by", "thread", "--json", "--top", "1"],
         &file,
         &[],
     );
@@ -265,13 +268,13 @@ fn what_is_not_there_is_told() {
         assert_eq!(output.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&output.stderr).contains(message));
     }
-    let output = hprof(&["top", "--by", "site"], &path, &[]);
+    let output = hprof(&["histo", "--by", "site"], &path, &[]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr)
         .contains("no allocation sites: no object of the heap dump"));
     // A truncated file is analysed as far as it goes.
     let cut = file(&dir, &whole[..whole.len() - 40]);
-    let output = hprof(&["top"], &cut, &[]);
+    let output = hprof(&["histo", "--objects"], &cut, &[]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("damaged place"));
     let profile = file(&dir, &whole[..31]);
@@ -499,7 +502,7 @@ fn a_heap_whose_length_was_not_written_is_read_by_all_commands() {
                 .find(|line| line.contains("app.Entry"))
                 .map(str::to_owned)
         };
-        [rows(&["histo"]), rows(&["top", "--by", "class"])]
+        [rows(&["histo"]), rows(&["histo", "--retained"])]
     };
     let whole = rows(&cache().bytes());
     assert!(whole.iter().all(Option::is_some), "{whole:?}");

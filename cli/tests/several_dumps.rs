@@ -68,7 +68,7 @@ fn each_command_reads_the_last_dump_and_says_so() {
         for (words, rest) in [
             (&["histo"][..], &[][..]),
             (&["check"], &[]),
-            (&["top", "--by", "class"], &[]),
+            (&["histo", "--retained"], &[]),
             (&["leaks"], &[]),
             (&["show"], &["0x3000"]),
             (&["threads"], &[]),

@@ -46,10 +46,10 @@ class LiveTest extends CommandTest {
         Path dump = folder.resolve("a.hprof");
         Path page = folder.resolve("page.html");
         try (Jvm jvm = Jvm.on(jdk, folder).run(leaks.Leaks.class, "listeners").ready()) {
-            Command first = hprof("top", jvm.pid(), "--json", "--top", 0).good();
+            Command first = hprof("histo", "--objects", jvm.pid(), "--json", "--top", 0).good();
             dump(jvm.pid(), "-o", dump).good();
             Map<String, String> live = retained(first.out);
-            assertEquals(retained(hprof("top", dump, "--json", "--top", 0).good().out), live);
+            assertEquals(retained(hprof("histo", "--objects", dump, "--json", "--top", 0).good().out), live);
             assertEquals(2 * leaks.Leaks.SESSIONS + 1, live.size());
             JsonObject histogram = json(hprof("histo", jvm.pid(), "--json").good());
             assertEquals(leaks.Leaks.SESSIONS, instances(histogram, "leaks.Leaks$Session"));

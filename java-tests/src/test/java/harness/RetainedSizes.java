@@ -11,11 +11,11 @@ import java.util.Map;
 public final class RetainedSizes {
     private RetainedSizes() {}
 
-    /** As `hprof top` with more options. */
+    /** As `hprof histo --objects` with more options. */
     public static Map<Long, Long> ours(Path dump, String... options) {
-        Object[] words = new Object[options.length + 6];
-        System.arraycopy(new Object[] {Tools.command(), "top", dump, "--json", "--top", "0"}, 0, words, 0, 6);
-        System.arraycopy(options, 0, words, 6, options.length);
+        Object[] words = new Object[options.length + 7];
+        System.arraycopy(new Object[] {Tools.command(), "histo", "--objects", dump, "--json", "--top", "0"}, 0, words, 0, 7);
+        System.arraycopy(options, 0, words, 7, options.length);
         JsonObject answer = JsonParser.parseString(Command.run(words).good().out).getAsJsonObject();
         Map<Long, Long> sizes = new HashMap<>();
         for (JsonElement element : answer.getAsJsonArray("objects")) {

@@ -150,7 +150,7 @@ class LeaksTest {
             assertEquals(0, jvm.end(), jvm.err::text);
         }
         NetBeansReader judge = new NetBeansReader(dump);
-        String json = Command.run(Tools.command(), "top", "--json", "--top", "0", "--sizes", "mat", dump).good().out;
+        String json = Command.run(Tools.command(), "histo", "--objects", "--json", "--top", "0", "--sizes", "mat", dump).good().out;
         JsonArray objects = JsonParser.parseString(json).getAsJsonObject().getAsJsonArray("objects");
         int compared = 0;
         for (JsonElement element : objects) {
@@ -170,7 +170,7 @@ class LeaksTest {
 
     /** The line that makes sessions or what holds them keeps all of them; all is counted, so there is no error. */
     private static void mustRetainMost(Path dump) {
-        String json = Command.run(Tools.command(), "top", "--by", "site", "--json", dump).good().out;
+        String json = Command.run(Tools.command(), "histo", "--by", "site", "--json", dump).good().out;
         JsonArray rows = JsonParser.parseString(json).getAsJsonObject().getAsJsonArray("rows");
         JsonObject row = rows.asList().stream().map(JsonElement::getAsJsonObject)
                 .filter(any -> any.get("class").getAsString().equals("leaks.Leaks$Session")).findFirst().orElseThrow();

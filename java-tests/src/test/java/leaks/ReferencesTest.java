@@ -57,7 +57,7 @@ class ReferencesTest {
     /** What the planted objects retain that are alive by one of the rules, one of each class. */
     private static Map<String, Long> retained(Object source, String rule) {
         Map<String, Long> retained = new HashMap<>();
-        for (JsonElement element : ask("top", source, "--by", "class", "--top", "0", "--references", rule).getAsJsonArray("rows")) {
+        for (JsonElement element : ask("histo", source, "--retained", "--top", "0", "--references", rule).getAsJsonArray("rows")) {
             JsonObject row = element.getAsJsonObject();
             String type = row.get("class").getAsString();
             if (type.startsWith("leaks.Referred$")) {

@@ -70,8 +70,8 @@ class SizesTest {
             JsonObject live = json(Command.run(Tools.command(), "histo", jvm.pid(), "--json", "--agent", Tools.agent()).good());
             assertEquals("jvm", live.get("sizes").getAsString());
             assertEquals(Map.of(), unequal(hotspots, each(live)), "hprof histo PID");
-            JsonObject top = json(Command.run(Tools.command(), "top", dump, "--by", "class", "--top", 0, "--json").good());
-            assertEquals(Map.of(), unequal(hotspots, eachOfTop(top)), "hprof top");
+            JsonObject top = json(Command.run(Tools.command(), "histo", dump, "--retained", "--top", 0, "--json").good());
+            assertEquals(Map.of(), unequal(hotspots, eachOfTop(top)), "hprof histo --retained");
             assertEquals(64, classObject(dump, "Statics") - classObject(dump, "Without"), "eight static fields");
             tellsWhatIsSecretToNobody(dump, jvm.pid());
         }
@@ -161,7 +161,7 @@ class SizesTest {
     }
 
     private static long classObject(Path dump, String name) {
-        JsonObject top = json(Command.run(Tools.command(), "top", dump, "--top", 0, "--json").good());
+        JsonObject top = json(Command.run(Tools.command(), "histo", "--objects", dump, "--top", 0, "--json").good());
         for (JsonElement element : top.getAsJsonArray("objects")) {
             JsonObject row = element.getAsJsonObject();
             if (row.get("class").getAsString().equals("class shallow.Sized$" + name)) {
