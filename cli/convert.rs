@@ -1,219 +1,36 @@
-//! `hprof convert`: makes an Android dump one that other tools read.
+//! `hprof convert`: a dump or a profile in another form.
 
-use std::io::{self, Write};
-use std::path::PathBuf;
+mod android;
+mod flame_graph;
+mod folded;
+mod order;
+mod pprof;
+mod profile;
+mod redacted;
+mod tables;
+mod transcribed;
 
-use format::{heap, record, HEADER_1_0_2};
-use reader::{DamageKind, DumpReader, Event, HeapRecord, Tee, Version};
-
-use crate::dump_file::DumpFile;
-use crate::number::counted;
 use crate::outcome::{Failure, Verdict};
-use crate::plain::plain;
-use crate::target;
 
-/// Bytes of sub-records that are gathered for a segment.
-const SEGMENT_BYTES: usize = 1 << 20;
+pub(crate) use order::Arguments;
+use order::Form;
 
-/// Most bytes of elements or fields that are gathered with other sub-records.
-const GATHERED_BYTES: u64 = 256 << 10;
-
-/// Makes an Android dump one that all tools read
-///
-/// Android writes version 1.0.3; the copy is 1.0.2.
-/// Android's own roots become roots of unknown kind, arrays without elements become empty, and the
-/// names of Android's heaps are left out. The rest stays as it is, in segments of about 1 MiB.
-/// Android's hprof-conv does the same, but that it leaves arrays without elements their length, so
-/// that readers lose their way.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  hprof convert android.hprof -o app.hprof")]
-pub(crate) struct Arguments {
-    /// The dump, plain or gzip; - for standard input
-    file: PathBuf,
-    /// Write to this file, which is replaced unless it is a dump or a profile
-    #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
-}
-
-/// Reads the dump and writes the other one.
+/// Reads the file and writes the other one.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    let file = DumpFile::new(&arguments.file)?;
-    let opened = file.open();
-    let opened = opened.map_err(|fault| Failure::reading(&arguments.file, fault))?;
-    let (held, opened) = Tee::new(opened);
-    let mut dump = DumpReader::new(opened).map_err(|fault| file.failure(&fault))?;
-    if dump.header().version != Version::V1_0_3 {
-        return Err(file.refuse("not an Android dump, so there is nothing to convert"));
+    arguments.graph.check_is_file()?;
+    let named = || Form::of(&arguments.output);
+    let Some(form) = arguments.to.or_else(named) else {
+        let why = "the name does not say what to write: add --to hprof, text, parquet, pprof, collapsed or svg";
+        return Err(Failure::writing(&arguments.output, why));
+    };
+    if let Some((option, forms)) = arguments.misplaced(form) {
+        return Err(Failure::Input(format!("{option} is for --to {forms}")));
     }
-    let (mut changed, mut refused) = (0, None);
-    let written = target::write_private(&arguments.output, &file, |to| {
-        let mut converter = Converter {
-            held,
-            to,
-            bytes: Vec::new(),
-            segment: Vec::new(),
-            time: 0,
-            changed: 0,
-        };
-        let done = converter.all(&mut dump, &file);
-        changed = converter.changed;
-        done.map_err(|why| match why {
-            Failure::Output(fault) => fault,
-            other => {
-                refused = Some(other);
-                io::ErrorKind::InvalidData.into()
-            }
-        })
-    });
-    file.done();
-    refused.map_or(written, Err)?;
-    let name = plain(&arguments.output.display().to_string());
-    let changed = counted(changed, "record");
-    writeln!(
-        io::stdout(),
-        "{name}: version 1.0.2; changed or left out: {changed} that only Android has"
-    )?;
-    Ok(Verdict::Sound)
-}
-
-struct Converter<'a> {
-    held: Tee,
-    to: &'a mut dyn Write,
-    /// The bytes of the last event, without data.
-    bytes: Vec<u8>,
-    /// Sub-records that are not written yet.
-    segment: Vec<u8>,
-    /// Time of the heap record that is being read.
-    time: u32,
-    /// Sub-records that are Android's alone.
-    changed: u64,
-}
-
-impl Converter<'_> {
-    fn all(&mut self, dump: &mut DumpReader<'_>, file: &DumpFile) -> Result<(), Failure> {
-        let header = dump.header();
-        self.to.write_all(HEADER_1_0_2)?;
-        self.to.write_all(&[0])?;
-        self.to.write_all(&header.id_bytes.to_be_bytes())?;
-        self.to.write_all(&header.time_millis.to_be_bytes())?;
-        self.take(dump);
-        let mut is_segment = false;
-        while let Some(event) = dump.next_event().map_err(|fault| file.failure(&fault))? {
-            self.take(dump);
-            match event {
-                Event::Record(..) => self.pass(dump, file)?,
-                Event::HeapStart(head) => {
-                    self.time = head.time_micros;
-                    is_segment = head.tag == record::HEAP_DUMP_SEGMENT;
-                }
-                Event::Heap(_, record) => {
-                    self.sub_record(&record, header.id_bytes as usize)?;
-                    self.data(record.data_bytes(header.id_bytes), dump, file)?;
-                }
-                Event::HeapEnd => {
-                    self.flush(0)?;
-                    if !is_segment {
-                        self.record_head(record::HEAP_DUMP_END, 0)?;
-                    }
-                }
-                Event::Damage(damage) => match damage.kind {
-                    DamageKind::UnknownRecord { .. }
-                    | DamageKind::RecordTooShort { .. }
-                    | DamageKind::RecordTooLong { .. }
-                    | DamageKind::HeapLengthZero => self.pass(dump, file)?,
-                    // The sub-record is there, and its segment gets the right length.
-                    DamageKind::HeapLengthShort => {}
-                    kind => {
-                        let (offset, advice) = (damage.offset, "hprof check tells more");
-                        let why = format!("it is damaged at offset {offset:#x} ({kind}); {advice}");
-                        return Err(file.refuse(why));
-                    }
-                },
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes the bytes that were read for the event.
-    fn take(&mut self, dump: &DumpReader<'_>) {
-        self.bytes.clear();
-        self.held.take_to(dump.offset(), &mut self.bytes);
-    }
-
-    /// Writes the event's bytes and its data as they are.
-    fn pass(&mut self, dump: &mut DumpReader<'_>, file: &DumpFile) -> Result<(), Failure> {
-        self.to.write_all(&self.bytes)?;
-        while !dump
-            .next_chunk()
-            .map_err(|fault| file.failure(&fault))?
-            .is_empty()
-        {
-            self.take(dump);
-            self.to.write_all(&self.bytes)?;
-        }
-        Ok(())
-    }
-
-    fn record_head(&mut self, tag: u8, length: u32) -> io::Result<()> {
-        self.to.write_all(&[tag])?;
-        self.to.write_all(&self.time.to_be_bytes())?;
-        self.to.write_all(&length.to_be_bytes())
-    }
-
-    /// Ends the segment, of which so many more bytes are written next.
-    fn flush(&mut self, more_bytes: u64) -> io::Result<()> {
-        let length = (self.segment.len() as u64).saturating_add(more_bytes);
-        if length > 0 {
-            let length = u32::try_from(length).map_err(|_| io::ErrorKind::FileTooLarge)?;
-            self.record_head(record::HEAP_DUMP_SEGMENT, length)?;
-            self.to.write_all(&self.segment)?;
-            self.segment.clear();
-        }
-        Ok(())
-    }
-
-    /// Adds a sub-record without its data. Of a root that only Android has, the object alone is
-    /// kept.
-    fn sub_record(&mut self, record: &HeapRecord, id_bytes: usize) -> io::Result<()> {
-        if self.segment.len() >= SEGMENT_BYTES {
-            self.flush(0)?;
-        }
-        let kept = |bytes: usize| self.bytes.get(1..1 + bytes).unwrap_or_default();
-        match record {
-            HeapRecord::HeapInfo { .. } => {}
-            HeapRecord::Root(root) if root.kind.is_androids() => {
-                self.segment.push(heap::ROOT_UNKNOWN);
-                self.segment.extend(kept(id_bytes));
-            }
-            HeapRecord::PrimitiveArray(array) if !array.has_data => {
-                self.segment.push(heap::PRIM_ARRAY_DUMP);
-                self.segment.extend(kept(id_bytes + 4));
-                self.segment.extend([0, 0, 0, 0, array.kind.code()]);
-            }
-            _ => {
-                self.segment.extend(&self.bytes);
-                return Ok(());
-            }
-        }
-        self.changed += 1;
-        Ok(())
-    }
-
-    /// The elements or field values of the sub-record whose head stands at the end of the segment.
-    /// Many get a segment of their own, so that they need not be kept.
-    fn data(
-        &mut self,
-        bytes: u64,
-        dump: &mut DumpReader<'_>,
-        file: &DumpFile,
-    ) -> Result<(), Failure> {
-        self.bytes.clear();
-        if bytes > GATHERED_BYTES {
-            self.flush(bytes)?;
-            return self.pass(dump, file);
-        }
-        let read = dump.read_data(&mut self.segment);
-        self.take(dump);
-        read.map_err(|fault| file.failure(&fault))
+    match form {
+        Form::Parquet => tables::write(arguments),
+        Form::Text => transcribed::write(arguments),
+        Form::Hprof if arguments.redact.is_some() => redacted::write(arguments),
+        Form::Hprof => android::write(arguments),
+        Form::Pprof | Form::Collapsed | Form::Svg => profile::write(arguments, form),
     }
 }

@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 fn own(jvm: &Jvm, place: &DumpPlace, arguments: &Arguments) -> Result<Verdict, Failure> {
     if arguments.options.is_some() {
         return Err(Failure::Input(format!(
-            "the JVM {} loads no agent, and HotSpot's own dumper knows no --options: leave them out, and let hprof redact make a \
+            "the JVM {} loads no agent, and HotSpot's own dumper knows no --options: leave them out, and let hprof convert --redact make a \
              copy if they redact",
             jvm.pid()
         )));

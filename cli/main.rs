@@ -18,10 +18,6 @@ mod dump_file;
 mod dump_place;
 mod dump_stream;
 mod ended;
-mod export;
-mod flame;
-mod flame_graph;
-mod folded;
 mod folding;
 mod frame;
 mod heap_file;
@@ -48,10 +44,8 @@ mod overview;
 mod pagemap;
 mod perf_data;
 mod plain;
-mod pprof;
 mod process;
 mod reach;
-mod redact;
 mod report;
 mod resident;
 mod screen;
@@ -64,7 +58,6 @@ mod spinner;
 mod stdout;
 mod table;
 mod target;
-mod text;
 mod thread_frames;
 mod threads;
 mod view;
@@ -82,8 +75,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 ///
 /// Reads versions 1.0.1, 1.0.2 and Android's 1.0.3, plain or gzip, of any size, from a file or from
 /// standard input (-). Most commands stream the file and keep names, stacks and ids in memory;
-/// those about retained memory need 30 to 40 bytes for each object. `sites` and `flame` also read
-/// text profiles (format=a).
+/// those about retained memory need 30 to 40 bytes for each object. `sites` and `convert`
+/// also read text profiles (format=a).
 #[derive(Debug, Parser)]
 #[command(name = "hprof", version, after_help = EXIT_CODES, max_term_width = 100)]
 #[command(arg_required_else_help = true, args_conflicts_with_subcommands = true)]
@@ -112,14 +105,10 @@ enum Command {
     Diff(diff::Arguments),
     Waste(waste::Arguments),
     Sites(sites::Arguments),
-    Flame(flame::Arguments),
     Report(report::Arguments),
     View(view::Arguments),
     Mcp(mcp::Arguments),
-    Export(export::Arguments),
     Convert(convert::Arguments),
-    Text(text::Arguments),
-    Redact(redact::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -144,14 +133,10 @@ fn main() -> ExitCode {
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Waste(arguments) => waste::run(&arguments),
         Command::Sites(arguments) => sites::run(&arguments),
-        Command::Flame(arguments) => flame::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::View(arguments) => view::run(&arguments),
         Command::Mcp(arguments) => mcp::run(&arguments),
-        Command::Export(arguments) => export::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
-        Command::Text(arguments) => text::run(&arguments),
-        Command::Redact(arguments) => redact::run(&arguments),
     };
     outcome::exit_code(result)
 }

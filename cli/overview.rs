@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// The groups and their commands.
-const GROUPS: [(&str, &[&str]); 4] = [
+const GROUPS: [(&str, &[&str]); 3] = [
     ("Make a dump", &["list", "dump"]),
     (
         "What keeps memory",
@@ -11,8 +11,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "leaks", "report", "view", "histo", "show", "threads", "diff", "waste", "memory", "mcp",
         ],
     ),
-    ("Profiles", &["sites", "flame"]),
-    ("Files", &["check", "redact", "export", "convert", "text"]),
+    ("Files", &["check", "sites", "convert"]),
 ];
 
 /// The command with a help of its own, which `hprof help` prints, too.

@@ -119,7 +119,7 @@ fn write(graph: &GraphArguments, earlier: Option<Earlier>, to: &Path) -> Result<
         let data = model(loaded, growth.as_ref(), has_values, process.as_ref())?;
         file.done();
         let page = page::page(&data);
-        target::write_private(to, file, |to| to.write_all(page.as_bytes()))?;
+        target::write(to, file, |to| to.write_all(page.as_bytes()))?;
         let name = plain(&to.display().to_string());
         let (bytes, total) = (
             grouped(page.len() as u64),

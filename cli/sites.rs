@@ -10,13 +10,10 @@ use std::path::PathBuf;
 use reader::{Allocations, Site, SiteTable};
 
 use crate::dump_file::DumpFile;
-use crate::flame_graph::FlameGraph;
 use crate::json;
 use crate::number::limit;
 use crate::outcome::{Failure, Verdict};
-use crate::pprof;
 use crate::site_source::{choose, SiteSource};
-use crate::target;
 use listing::Listing;
 
 /// Number of sites printed by default.
@@ -39,9 +36,7 @@ const DEPTH_FRAMES: usize = 8;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hprof sites heap.hprof                        the 20 largest sites, 8 frames each
-  hprof sites --allocated --top 5 heap.hprof    the sites that allocated most
-  hprof sites --flame sites.svg heap.hprof      a flame graph for a browser
-  hprof sites --collapsed heap.hprof            folded stacks, for speedscope and other tools")]
+  hprof sites --allocated --top 5 heap.hprof    the sites that allocated most")]
 pub(crate) struct Arguments {
     /// The heap dump or profile, plain or gzip; - for standard input
     file: PathBuf,
@@ -65,25 +60,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, value_name = "SOURCE")]
     from: Option<SiteSource>,
     /// Print JSON
-    #[arg(long, conflicts_with_all = ["flame", "collapsed"])]
-    json: bool,
-    /// Draw all sites as a flame graph in this file instead of a table, replacing it unless it is a
-    /// dump or a profile
-    #[arg(long, value_name = "SVG", conflicts_with = "collapsed")]
-    flame: Option<PathBuf>,
-    /// Write all sites as a profile for `go tool pprof` to this file instead of a table; classes
-    /// are labels
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "flame", "collapsed"])]
-    pprof: Option<PathBuf>,
-    /// Print all sites as folded stacks, `root;...;leaf;class bytes`, instead of a table
     #[arg(long)]
-    collapsed: bool,
-    /// Write the folded stacks to this file instead of stdout
-    #[arg(short, long, value_name = "FILE", requires = "collapsed")]
-    output: Option<PathBuf>,
+    json: bool,
 }
 
-/// Reads the file and prints, or draws, its sites.
+/// Reads the file and prints its sites.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let file = DumpFile::of_one(&arguments.file, arguments.dump)?;
     let found = file.whole(Allocations::read)?;
@@ -91,15 +72,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let (source, table) = chosen.map_err(|reason| file.refuse(reason))?;
     if arguments.allocated && table.allocated.is_none() {
         return Err(file.refuse(NOT_ALLOCATED));
-    }
-    if let Some(to) = &arguments.pprof {
-        target::write(to, &file, |to| pprof::write_sites(&found, table, to))?;
-        return Ok(file.verdict(found.damaged));
-    }
-    if arguments.collapsed || arguments.flame.is_some() {
-        let graph = FlameGraph::of_sites(&found, table, arguments.allocated);
-        draw(arguments, &file, &graph.map_err(|why| file.refuse(why))?)?;
-        return Ok(file.verdict(found.damaged));
     }
     let listing = Listing {
         found: &found,
@@ -115,16 +87,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 }
 
 const NOT_ALLOCATED: &str = "a heap dump does not count freed objects; leave --allocated out";
-
-fn draw(arguments: &Arguments, file: &DumpFile, graph: &FlameGraph) -> Result<(), Failure> {
-    match &arguments.flame {
-        None => graph.collapse(file, arguments.output.as_deref()),
-        Some(_) if graph.is_empty() => {
-            Err(file.refuse("its sites hold no bytes, so there is nothing to draw"))
-        }
-        Some(path) => graph.draw(file, Some(path)),
-    }
-}
 
 fn print(arguments: &Arguments, listing: &Listing<'_>) -> Result<(), Failure> {
     let mut to = BufWriter::new(io::stdout().lock());

@@ -14,30 +14,10 @@ use crate::outcome::Failure;
 /// The start of every HPROF file, binary or text.
 const MAGIC: &[u8] = b"JAVA PROFILE";
 
-/// Writes the output of `content` to this path.
-///
-/// The bytes go to a temporary file beside it, which replaces the path when it is complete. A
-/// symbolic link is kept, and the file it leads to is replaced. Anything but a regular file, such
-/// as a pipe, is written to directly. Errors: the path leads to the input, to an HPROF file, to a
-/// folder or nowhere; or the system refuses.
-pub(crate) fn write(
-    path: &Path,
-    input: &DumpFile,
-    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Failure> {
-    write_with_mode(path, input, 0o666, content)
-}
+/// Permissions of a new file.
+const PRIVATE: u32 = 0o600;
 
-/// As [`write`]; a new file is its owner's alone, as it describes a heap.
-pub(crate) fn write_private(
-    path: &Path,
-    input: &DumpFile,
-    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Failure> {
-    write_with_mode(path, input, 0o600, content)
-}
-
-/// As [`write_private`], but nothing that exists is replaced or written to.
+/// As [`write`], but nothing that exists is replaced or written to.
 pub(crate) fn write_new(
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -48,13 +28,19 @@ pub(crate) fn write_new(
             "it exists; name another file, or remove it first",
         ));
     }
-    replace(path, None, 0o600, content).map_err(|fault| Failure::writing(path, fault))
+    replace(path, None, PRIVATE, content).map_err(|fault| Failure::writing(path, fault))
 }
 
-fn write_with_mode(
+/// Writes the output of `content` to this path; a new file is its owner's alone, as it describes a
+/// heap.
+///
+/// The bytes go to a temporary file beside it, which replaces the path when it is complete. A
+/// symbolic link is kept, and the file it leads to is replaced. Anything but a regular file, such
+/// as a pipe, is written to directly. Errors: the path leads to the input, to an HPROF file, to a
+/// folder or nowhere; or the system refuses.
+pub(crate) fn write(
     path: &Path,
     input: &DumpFile,
-    mode_of_new: u32,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
     let failed = |fault: io::Error| Failure::writing(path, fault);
@@ -85,9 +71,7 @@ fn write_with_mode(
             ));
         }
     }
-    let mode = there
-        .as_ref()
-        .map_or(mode_of_new, |facts| facts.mode() & 0o777);
+    let mode = there.as_ref().map_or(PRIVATE, |facts| facts.mode() & 0o777);
     replace(&place, there.as_ref(), mode, content).map_err(failed)
 }
 

@@ -49,7 +49,7 @@ fn refuse_redaction(said: &Said) -> Result<(), OptionError> {
     }
     Err(OptionError(
         "stop=always cannot be redacted: HotSpot's own dumper writes all values to a file of its own first; leave \
-         stop=always out, or leave redact= and drop= out and let hprof redact make a copy of the dump"
+         stop=always out, or leave redact= and drop= out and let hprof convert --redact make a copy of the dump"
             .to_owned(),
     ))
 }
@@ -93,7 +93,7 @@ fn refuse_stream(said: &Said) -> Result<(), OptionError> {
     };
     Err(OptionError(format!(
         "{refused} cannot be sent by stream= (hprof dump PID -o -); leave this option out and pass what comes to another \
-         command, such as zstd or hprof text -"
+         command, such as zstd or hprof convert - -o - --to text"
     )))
 }
 

@@ -56,7 +56,7 @@ impl fmt::Display for ReadError {
             ),
             Self::TextProfile => write!(
                 f,
-                "a text profile (format=a): only hprof sites and hprof flame read it"
+                "a text profile (format=a): only hprof sites and hprof convert read it"
             ),
             Self::TooMuch { limit_bytes } => write!(
                 f,

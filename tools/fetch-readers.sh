@@ -1,7 +1,7 @@
 #!/bin/sh
 # Gets the foreign readers that are judges in java-tests/, once, into target/readers/: hprof-slurp, built into bin/, for heap
 # dumps; gprof2dot and hprof2flamegraph, from PyPI into python/, for profiles as text; DuckDB, from there into duckdb/, for the
-# tables of hprof export; a client of the Model Context Protocol into mcp/, for hprof mcp. With the word spark it gets Spark
+# tables of hprof convert; a client of the Model Context Protocol into mcp/, for hprof mcp. With the word spark it gets Spark
 # alone, into spark/, which make sql-test asks; with hprof-analyzer the program of tools/hprof-analyzer/ alone, into bin/, which
 # make peers-test asks.
 set -eu

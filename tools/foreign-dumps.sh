@@ -10,8 +10,9 @@ slurp=$root/target/readers/bin/hprof-slurp
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 commands=("check" "histo" "leaks" "histo --objects" "histo --retained" "histo --by loader"
-    "threads" "waste" "text" "sites" "flame" "histo --unreachable" "diff $scratch/same" "show"
-    "report -o $scratch/out.html" "export -o $scratch/out" "redact -o $scratch/out.hprof" "convert -o $scratch/out.hprof")
+    "threads" "waste" "sites" "histo --unreachable" "diff $scratch/same" "show"
+    "report -o $scratch/out.html" "convert -o $scratch/out/" "convert -o $scratch/out.txt"
+    "convert -o $scratch/out.svg" "convert -o $scratch/out.hprof --redact" "convert -o $scratch/out.hprof")
 dumps=0 runs=0 failures=0 same=0 damaged=0 refused=0
 
 # Counts of objects by class in these answers together, one class a line, sorted.

@@ -225,7 +225,7 @@ fn check_and_histo_print_tables_and_json() {
 #[test]
 fn unreadable_files_and_wrong_usage_give_2() {
     let files = Files::new();
-    for command in ["check", "histo", "sites", "flame"] {
+    for command in ["check", "histo", "sites"] {
         for file in [
             files.write("text", b"no dump"),
             files.dir.path().join("nowhere"),
@@ -250,7 +250,7 @@ fn unreadable_files_and_wrong_usage_give_2() {
 
 #[test]
 fn help_shows_an_example_and_the_exit_codes() {
-    for command in ["check", "histo", "sites", "flame"] {
+    for command in ["check", "histo", "sites"] {
         let help = stdout(&hprof(&[command, "--help"], &PathBuf::from("x")));
         assert!(help.contains("Example:\n  hprof ") || help.contains("Examples:\n  hprof "));
     }
@@ -275,7 +275,7 @@ fn help_offers_a_process_id_only_where_a_command_takes_one() {
         ("leaks", true),
         ("show", true),
         ("waste", false),
-        ("export", false),
+        ("convert", false),
     ] {
         let help = stdout(&hprof(&[command, "--help"], &PathBuf::from("x")));
         assert_eq!(help.contains("process id"), takes, "{help}");
@@ -340,8 +340,12 @@ fn a_refusal_names_what_to_do() {
             "this command needs a file: hprof dump 4711 writes one",
         ),
         (
-            &["flame", "4711"],
-            "this command needs a file: hprof dump 4711 writes one",
+            &["convert", dump, "-o", "x.y"],
+            "add --to hprof, text, parquet, pprof, collapsed or svg",
+        ),
+        (
+            &["convert", dump, "-o", "x.svg", "--redact"],
+            "--redact is for --to hprof",
         ),
         (
             &["check", "4711"],

@@ -56,7 +56,10 @@ fn convert(from: &Path, to: &Path) -> Output {
 }
 
 fn paths(folder: &TempDir) -> (PathBuf, PathBuf) {
-    (folder.path().join("android"), folder.path().join("plain"))
+    (
+        folder.path().join("android"),
+        folder.path().join("plain.hprof"),
+    )
 }
 
 #[test]

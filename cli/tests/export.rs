@@ -1,4 +1,4 @@
-//! `hprof export`: tables that are whole, say what is in the dump, and tell no text unasked.
+//! `hprof convert --to parquet`: tables that are whole, say what is in the dump, and tell no text unasked.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -17,7 +17,8 @@ use tempfile::TempDir;
 
 fn export(dump: &Path, to: &Path, rest: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
-    let command = command.arg("export").arg(dump).arg("-o").arg(to);
+    let command = command.arg("convert").arg(dump).arg("-o").arg(to);
+    let command = command.args(["--to", "parquet"]);
     command.args(rest).output().unwrap()
 }
 

@@ -132,12 +132,9 @@ fn made(arguments: &[&str], sample: &Dump) -> Vec<String> {
     let (input, output) = (folder.path().join("in"), folder.path().join("out.pb.gz"));
     std::fs::write(&input, sample.bytes()).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
-    let command = command.args(arguments).arg(&input);
-    let done = command.arg("--pprof").arg(&output).output().unwrap();
+    let command = command.arg("convert").args(arguments).arg(&input);
+    let done = command.arg("-o").arg(&output).output().unwrap();
     assert_eq!(done.status.code(), Some(0), "{done:?}");
-    // Nothing replaces a dump.
-    let done = command.arg("--pprof").arg(&input).output().unwrap();
-    assert_eq!(done.status.code(), Some(2), "{done:?}");
     lines(&output)
 }
 
@@ -161,13 +158,12 @@ fn sites_have_four_values() {
         "[5, 30000, 2, 48] [no stack](:0) class=int[]",
         "[225, 9000, 1, 32] app.Leaf.run(Leaf.java:0) app.Leaf.run(Leaf.java:0) class=app.Leaf",
     ];
-    assert_eq!(made(&["sites"], &profile()), expected);
-    assert_eq!(made(&["flame", "--from", "sites"], &profile()), expected);
+    assert_eq!(made(&["--from", "sites"], &profile()), expected);
 }
 
 #[test]
 fn a_heap_dump_tells_two_of_them() {
-    let lines = made(&["sites", "--from", "dump"], &profile());
+    let lines = made(&["--from", "dump"], &profile());
     assert_eq!(
         lines[0],
         "inuse_objects/count inuse_space/bytes inuse_space"
@@ -177,7 +173,7 @@ fn a_heap_dump_tells_two_of_them() {
 
 #[test]
 fn cpu_samples_have_one() {
-    let lines = made(&["flame"], &profile());
+    let lines = made(&[], &profile());
     let expected = [
         "samples/count ",
         "[6] app.Leaf.run(Leaf.java:7) app.Leaf.run(Leaf.java:0)",

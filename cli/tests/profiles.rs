@@ -1,4 +1,4 @@
-//! `hprof sites` and `hprof flame` as users see them. Their expected output is in `profiles/`;
+//! `hprof sites` and the profiles of `hprof convert` as users see them. Their expected output is in `profiles/`;
 //! `BLESS=1` rewrites it.
 #![allow(
     clippy::unwrap_used,
@@ -133,12 +133,31 @@ fn records_come_before_the_heap_dump_unless_asked_for() {
 fn stacks_fold() {
     let files = Files::new();
     let file = files.write("a.hprof", &profile().bytes());
-    assert_golden("sites_folded.out", &["sites", "--collapsed"], &text(TEXT));
-    let allocated = ["sites", "--collapsed", "--allocated"];
+    assert_golden(
+        "sites_folded.out",
+        &["convert", "-o", "-", "--to", "collapsed", "--from=sites"],
+        &text(TEXT),
+    );
+    let allocated = [
+        "convert",
+        "-o",
+        "-",
+        "--to",
+        "collapsed",
+        "--from=allocated",
+    ];
     assert_golden("sites_allocated_folded.out", &allocated, &file);
-    assert_golden("cpu_folded.out", &["flame", "--collapsed"], &text(TEXT));
-    assert_golden("times_folded.out", &["flame", "--collapsed"], &text(TIMES));
-    let samples = hprof(&["flame", "--collapsed"], &file);
+    assert_golden(
+        "cpu_folded.out",
+        &["convert", "-o", "-", "--to", "collapsed"],
+        &text(TEXT),
+    );
+    assert_golden(
+        "times_folded.out",
+        &["convert", "-o", "-", "--to", "collapsed"],
+        &text(TIMES),
+    );
+    let samples = hprof(&["convert", "-o", "-", "--to", "collapsed"], &file);
     assert_eq!(
         stdout(&samples),
         "app.Leaf.run;app.Leaf.run 9\n",
@@ -150,7 +169,7 @@ fn stacks_fold() {
 fn folded_stacks_go_to_a_file() {
     let files = Files::new();
     let to = files.path("out.folded");
-    let arguments = ["sites", "--collapsed", "-o", to.to_str().unwrap()];
+    let arguments = ["convert", "--from=sites", "-o", to.to_str().unwrap()];
     let output = hprof(&arguments, &text(TEXT));
     let said = stdout(&output);
     assert!(
@@ -174,7 +193,11 @@ fn packed_files_are_unpacked() {
     }
     let file = files.write("a.txt.gz", &packed);
     assert_golden("sites.out", &["sites"], &file);
-    assert_golden("cpu_folded.out", &["flame", "--collapsed"], &file);
+    assert_golden(
+        "cpu_folded.out",
+        &["convert", "-o", "-", "--to", "collapsed"],
+        &file,
+    );
 }
 
 #[test]
@@ -183,39 +206,39 @@ fn a_flame_graph_is_drawn() {
     let to = files.path("out.svg");
     let path = to.to_str().unwrap();
     let binary = files.write("a.hprof", &profile().bytes());
-    for (arguments, file, title, frame) in [
+    for (from, file, title, frame) in [
         (
-            ["flame", "-o"],
+            "--from=samples",
             text(TEXT),
             "CPU samples: java.hprof.txt",
             "Demo.work (6 samples, 3.90%)",
         ),
         (
-            ["flame", "-o"],
+            "--from=samples",
             text(TEXT),
             "154 samples; 60 more have no stack in the file",
             "Demo.deep (26 samples, 16.88%)",
         ),
         (
-            ["flame", "-o"],
+            "--from=times",
             text(TIMES),
             "CPU time by method: times.hprof.txt",
             "Demo.work (979 ms, ",
         ),
         (
-            ["flame", "-o"],
+            "--from=samples",
             binary,
             "CPU samples: a.hprof",
             "app.Leaf.run (9 samples, 100.00%)",
         ),
         (
-            ["sites", "--flame"],
+            "--from=sites",
             text(TEXT),
             "Live bytes by allocation site: ",
             "byte[] (278,400 bytes, ",
         ),
     ] {
-        let output = hprof(&[arguments[0], arguments[1], path], &file);
+        let output = hprof(&["convert", from, "-o", path], &file);
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         let svg = std::fs::read_to_string(&to).unwrap();
         assert!(svg.trim_end().ends_with("</svg>"));
@@ -228,8 +251,8 @@ fn a_flame_graph_is_drawn() {
 #[test]
 fn a_picture_goes_to_a_pipe_too_and_is_always_the_same() {
     let (first, second) = (
-        hprof(&["flame"], &text(TEXT)),
-        hprof(&["flame"], &text(TEXT)),
+        hprof(&["convert", "-o", "-", "--to", "svg"], &text(TEXT)),
+        hprof(&["convert", "-o", "-", "--to", "svg"], &text(TEXT)),
     );
     assert!(stdout(&first).contains("<svg"));
     assert_eq!(first.stdout, second.stdout);
@@ -247,13 +270,17 @@ fn names_are_harmless_in_every_output() {
     let id = sample.name("run");
     sample.records[at.unwrap()] = sample::string(id, hostile.as_bytes());
     let file = files.write("a.hprof", &sample.bytes());
-    for arguments in [vec!["sites"], vec!["flame", "--collapsed"], vec!["flame"]] {
+    for arguments in [
+        vec!["sites"],
+        vec!["convert", "-o", "-", "--to", "collapsed"],
+        vec!["convert", "-o", "-", "--to", "svg"],
+    ] {
         assert!(!stdout(&hprof(&arguments, &file)).contains('\u{1b}'));
     }
-    let folded = stdout(&hprof(&["flame", "--collapsed"], &file));
+    let folded = stdout(&hprof(&["convert", "-o", "-", "--to", "collapsed"], &file));
     assert_eq!(folded.lines().count(), 1);
     assert_eq!(folded.matches(';').count(), 1);
-    assert!(!stdout(&hprof(&["flame"], &file)).contains("b <script>"));
+    assert!(!stdout(&hprof(&["convert", "-o", "-", "--to", "svg"], &file)).contains("b <script>"));
 }
 
 #[test]
@@ -268,7 +295,7 @@ fn a_file_without_sites_tells_how_to_get_them() {
         "a.hprof: no allocation sites: none were recorded, and no object of the heap dump carries the stack \
          where it was allocated. Record them with the agent's option heap=sites or heap=all\n"
     ));
-    let message = failure(&["flame", "-o", "/nowhere/x.svg"], &file);
+    let message = failure(&["convert", "-o", "/nowhere/x.svg"], &file);
     assert!(message.contains("neither a CPU profile nor allocation sites. Record them"));
     let empty = files.write("b.hprof", &without_heap(Dump::small()).bytes());
     assert!(failure(&["sites"], &empty).contains("and there is no heap dump"));
@@ -292,13 +319,21 @@ fn a_source_that_is_not_there_is_named() {
             "there are recorded sites: --from sites",
         ),
         (vec!["sites", "--allocated"], &dump, "leave --allocated out"),
-        (vec!["flame", "--from", "samples"], &dump, "no CPU samples"),
         (
-            vec!["flame", "--from", "times"],
+            vec!["convert", "-o", "-", "--to", "svg", "--from=samples"],
+            &dump,
+            "no CPU samples",
+        ),
+        (
+            vec!["convert", "-o", "-", "--to", "svg", "--from=times"],
             &sites,
             "no CPU TIME section",
         ),
-        (vec!["flame", "--from", "dump"], &sites, "--from sites"),
+        (
+            vec!["convert", "-o", "-", "--to", "svg", "--from=dump"],
+            &sites,
+            "--from sites",
+        ),
     ] {
         let message = failure(&arguments, file);
         assert!(message.contains(expected), "{message}");
@@ -309,7 +344,10 @@ fn a_source_that_is_not_there_is_named() {
         ("samples", "app.Leaf.run 9"),
     ] {
         let file = files.write("c.hprof", &profile().bytes());
-        let folded = stdout(&hprof(&["flame", "--collapsed", "--from", from], &file));
+        let folded = stdout(&hprof(
+            &["convert", "-o", "-", "--to", "collapsed", "--from", from],
+            &file,
+        ));
         assert!(folded.contains(expected), "{folded}");
     }
 }
@@ -318,9 +356,8 @@ fn a_source_that_is_not_there_is_named() {
 fn outputs_that_cannot_be_written_give_2() {
     let file = text(TEXT);
     for arguments in [
-        ["flame", "-o", "/nowhere/x.svg"],
-        ["sites", "--flame", "/nowhere/x.svg"],
-        ["sites", "--collapsed", "-o/nowhere/x"],
+        ["convert", "-o", "/nowhere/x.svg"],
+        ["convert", "-o", "/nowhere/x.folded"],
     ] {
         assert!(failure(&arguments, &file).contains("cannot write /nowhere/x"));
     }
@@ -333,8 +370,8 @@ fn damage_is_warned_of() {
     let cut = files.write("a.txt", whole.split("SITES END").next().unwrap().as_bytes());
     for arguments in [
         &["sites"][..],
-        &["sites", "--collapsed"],
-        &["flame", "--from=sites"],
+        &["convert", "-o", "-", "--to", "collapsed", "--from=sites"],
+        &["convert", "-o", "-", "--to", "svg", "--from=sites"],
     ] {
         let output = hprof(arguments, &cut);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
@@ -349,7 +386,7 @@ fn other_commands_name_those_that_read_text() {
     for command in ["check", "histo"] {
         let message = failure(&[command], &text(TEXT));
         assert!(message
-            .ends_with("a text profile (format=a): only hprof sites and hprof flame read it\n"));
+            .ends_with("a text profile (format=a): only hprof sites and hprof convert read it\n"));
     }
 }
 

@@ -1,4 +1,4 @@
-//! `hprof redact`: copies of dumps, plain and compressed.
+//! `hprof convert --redact`: copies of dumps, plain and compressed.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -22,8 +22,11 @@ use tempfile::TempDir;
 
 fn hprof(arguments: &[&str], folder: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
-    let command = command.arg("redact").args(arguments).current_dir(folder);
-    command.output().unwrap()
+    let command = command.args(["convert", "--to", "hprof"]).args(arguments);
+    if !arguments.iter().any(|it| it.starts_with("--redact")) {
+        command.arg("--redact");
+    }
+    command.current_dir(folder).output().unwrap()
 }
 
 /// Whether `check` finds nothing.
@@ -80,7 +83,10 @@ fn every_answer_says_that_values_are_missing() {
         ("arrays", "equal strings, equal arrays"),
         ("all", "equal strings, equal arrays, collections"),
     ] {
-        let output = hprof(&["plain", "-o", word, "--redact", word], folder.path());
+        let output = hprof(
+            &["plain", "-o", word, &format!("--redact={word}")],
+            folder.path(),
+        );
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         let waste = said("waste", &path(word), &[]);
         let line = format!("redacted ({word}), so left out: {left_out}");
@@ -107,10 +113,7 @@ fn every_answer_says_that_values_are_missing() {
     }
     assert!(!said("waste", &path("plain"), &[]).contains("redacted"));
     // The stronger word counts.
-    let output = hprof(
-        &["strings", "-o", "both", "--redact", "arrays"],
-        folder.path(),
-    );
+    let output = hprof(&["strings", "-o", "both", "--redact=arrays"], folder.path());
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(said("waste", &path("both"), &[]).contains("redacted (arrays)"));
 }

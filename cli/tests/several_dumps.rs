@@ -73,10 +73,10 @@ fn each_command_reads_the_last_dump_and_says_so() {
             (&["show"], &["0x3000"]),
             (&["threads"], &[]),
             (&["waste"], &[]),
-            (&["text"], &[]),
+            (&["convert"], &["-o", "-", "--to", "text"]),
             (
-                &["redact"],
-                &["--redact", "arrays", "-o", copy.to_str().unwrap()],
+                &["convert"],
+                &["--redact=arrays", "-o", copy.to_str().unwrap()],
             ),
             (&["report"], &["-o", page.to_str().unwrap()]),
             (&["diff"], &[plain.to_str().unwrap()]),

@@ -1,4 +1,4 @@
-//! `hprof text`: every kind of file in the layout of the JDK's agent.
+//! `hprof convert --to text`: every kind of file in the layout of the JDK's agent.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -32,7 +32,10 @@ fn hprof(arguments: &[&str], file: &Path) -> Output {
 /// The text of a file that is sound.
 fn text(dump: &[u8]) -> String {
     let folder = TempDir::new().unwrap();
-    let output = hprof(&["text"], &file(&folder, "a", dump));
+    let output = hprof(
+        &["convert", "-o", "-", "--to", "text"],
+        &file(&folder, "a", dump),
+    );
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     String::from_utf8(output.stdout).unwrap()
 }
@@ -79,10 +82,11 @@ fn plain_packed_and_piped_files_have_one_text() {
     assert_eq!(text(&packed.finish().unwrap()), expected);
     let input = file(&folder, "a.hprof", &plain);
     let mut piped = Command::new(env!("CARGO_BIN_EXE_hprof"));
-    let piped = piped.args(["text", "-"]).stdin(File::open(&input).unwrap());
+    let piped = piped.args(["convert", "-", "-o", "-", "--to", "text"]);
+    let piped = piped.stdin(File::open(&input).unwrap());
     assert_eq!(piped.output().unwrap().stdout, expected.as_bytes());
     let target = folder.path().join("a.txt");
-    let written = hprof(&["text", "-o", target.to_str().unwrap()], &input);
+    let written = hprof(&["convert", "-o", target.to_str().unwrap()], &input);
     assert_eq!(written.status.code(), Some(0));
     assert_eq!(fs::read(&target).unwrap(), expected.as_bytes());
     let mode = fs::metadata(&target).unwrap().permissions().mode();
@@ -108,7 +112,7 @@ fn android_and_narrow_ids_are_read() {
 fn a_cut_file_gives_what_it_has_and_what_is_no_dump_gives_no_file() {
     let folder = TempDir::new().unwrap();
     let target = folder.path().join("a.txt");
-    let to_target = &["text", "-o", target.to_str().unwrap()];
+    let to_target = &["convert", "-o", target.to_str().unwrap()];
     let mut cut = Dump::small().bytes();
     cut.truncate(cut.len() - 20);
     let output = hprof(to_target, &file(&folder, "cut", &cut));

@@ -1,4 +1,4 @@
-//! Fuzzes `hprof sites` and `hprof flame` with arbitrary files.
+//! Fuzzes `hprof sites` and the profiles of `hprof convert` with arbitrary files.
 #![no_main]
 
 #[path = "../../reader/tests/trial/mod.rs"]

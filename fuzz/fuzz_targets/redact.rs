@@ -1,4 +1,4 @@
-//! Fuzzes `hprof redact` with arbitrary files: the result is a copy of the same length or an error,
+//! Fuzzes `hprof convert --redact` with arbitrary files: the result is a copy of the same length or an error,
 //! and the copy contains no text except names.
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Fuzzes `hprof text` with arbitrary files.
+//! Fuzzes `hprof convert --to text` with arbitrary files.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -139,7 +139,7 @@ pub(crate) fn try_info(bytes: &[u8]) {
     assert_eq!(histogram.damaged, summary.damaged);
 }
 
-/// `hprof sites` and `hprof flame`: no row exceeds its total, and every stack can be walked.
+/// `hprof sites` and its profiles: no row exceeds its total, and every stack can be walked.
 pub(crate) fn try_profiles(bytes: &[u8]) {
     let open = || reader::unpacked(bytes).unwrap();
     if let Ok(found) = Allocations::read(open(), Budget::default()) {

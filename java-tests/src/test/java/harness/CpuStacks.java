@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
-/** CPU samples by stack, as the `hprof flame` command reads them out of a report or a dump. */
+/** CPU samples by stack, as the `hprof convert` command reads them out of a report or a dump. */
 public final class CpuStacks {
     /** A frame whose class is the file of a library: `libz.so.1.3.deflate`. No Java class has such a name. */
     private static final Pattern NATIVE = Pattern.compile(".+\\.so(\\.\\d+)*\\.[^.]+");
@@ -25,7 +25,7 @@ public final class CpuStacks {
     }
 
     private void read(Path file) {
-        String folded = Command.run(Tools.command(), "flame", "--collapsed", "--from", "samples", file).good().out;
+        String folded = Command.run(Tools.command(), "convert", file, "-o", "-", "--to", "collapsed", "--from", "samples").good().out;
         for (String line : folded.split("\n")) {
             int space = line.lastIndexOf(' ');
             if (space > 0) {

@@ -80,7 +80,7 @@ class RetainedSizesTest {
     /** The dominator of each object that a root leads to. */
     private Map<Long, Long> dominators(Path dump) {
         Path tables = folder.resolve("tables");
-        Command.run(Tools.command(), "export", dump, "-o", tables).good();
+        Command.run(Tools.command(), "convert", dump, "--to", "parquet", "-o", tables).good();
         String question = "SELECT o.id, coalesce(above.id, 0) FROM 'object.parquet' o LEFT JOIN 'object.parquet' above"
                 + " ON above.n = o.dominator WHERE o.retained IS NOT NULL";
         return Tools.numbers(tables, question).stream().collect(Collectors.toMap(row -> row[0], row -> row[1]));

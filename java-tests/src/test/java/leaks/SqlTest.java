@@ -100,7 +100,7 @@ class SqlTest {
         Path to = exports.resolve("" + facts[0]);
         try {
             Files.createDirectories(exports);
-            Command.run(Tools.command(), "export", dump, "-o", to).good();
+            Command.run(Tools.command(), "convert", dump, "--to", "parquet", "-o", to).good();
             try (Stream<Path> files = Files.list(to)) {
                 List<Long> sizes = files.map(SqlTest::size).collect(Collectors.toList());
                 assertEquals(10, sizes.size());

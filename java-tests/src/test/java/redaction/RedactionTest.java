@@ -203,7 +203,7 @@ class RedactionTest {
     /** All rows of the tables that a dump becomes. */
     private byte[] tables(String dump, String... words) {
         Path tables = folder.resolve("tables");
-        List<Object> command = new ArrayList<>(List.of(Tools.command(), "export", folder.resolve(dump), "-o", tables));
+        List<Object> command = new ArrayList<>(List.of(Tools.command(), "convert", folder.resolve(dump), "--to", "parquet", "-o", tables));
         command.addAll(List.of(words));
         Command.run(command.toArray()).good();
         return Tools.rows(tables).getBytes(StandardCharsets.ISO_8859_1);

@@ -97,7 +97,7 @@ class SizesTest {
         assertTrue(told.get("jvm").getAsString().contains("VM"), told::toString);
         assertTrue(told.has("collector") && told.has("host"), told::toString);
         Path redacted = dump.resolveSibling("redacted.hprof");
-        Command.run(Tools.command(), "redact", dump, "-o", redacted, "--redact", "all").good();
+        Command.run(Tools.command(), "convert", dump, "-o", redacted, "--redact").good();
         JsonObject left = json(Command.run(Tools.command(), "check", redacted, "--json").good()).getAsJsonObject("jvm");
         assertFalse(left.has("pid") || left.has("host"), left::toString);
         assertEquals(told.get("jvm"), left.get("jvm"));

@@ -93,12 +93,12 @@ class LeakTest {
         assertTrue(least <= share && share <= most, () -> from + " " + first);
 
         List<String> stack = List.of("sites.Leak.main", "sites.Leak.leak:" + line(), "byte[]");
-        String folded = Command.run(Tools.command(), "sites", dump, "--from", from, "--collapsed").good().out;
+        String folded = Command.run(Tools.command(), "convert", dump, "-o", "-", "--to", "collapsed", "--from", from).good().out;
         String largest = Arrays.stream(folded.split("\n")).max(Comparator.comparingLong(LeakTest::number)).orElseThrow();
         assertEquals(String.join(";", stack) + " " + first.liveBytes, anyLineOfMain(largest));
 
         Path svg = folder.resolve(from + ".svg");
-        Command.run(Tools.command(), "sites", dump, "--from", from, "--flame", svg).good();
+        Command.run(Tools.command(), "convert", dump, "--from", from, "-o", svg).good();
         FlameGraph picture = new FlameGraph(svg);
         FlameGraph.Box widest = picture.widestLeaf();
         List<String> drawn = picture.stack(widest).stream().map(LeakTest::anyLineOfMain).collect(Collectors.toList());

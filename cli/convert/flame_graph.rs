@@ -1,21 +1,17 @@
 //! A flame graph: stacks as boxes as wide as their weight, in an SVG file for a browser.
 
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::io::{self, Write};
 
 use inferno::flamegraph::color::{BasicPalette, Palette};
 use inferno::flamegraph::{self, Options};
 use reader::{Allocations, CpuKind, CpuTable, SiteTable, Stacks};
 
 use crate::dump_file::DumpFile;
-use crate::folded::Folded;
 use crate::number::{counted, grouped};
 use crate::outcome::Failure;
 use crate::plain::plain;
-use crate::target;
 
-/// The file name for standard output.
-const STDOUT: &str = "-";
+use super::folded::Folded;
 
 /// Most bytes of folded stacks for which a picture is drawn: drawing takes several times as much
 /// memory.
@@ -23,7 +19,7 @@ const PICTURE_BYTES_MAX: u64 = 128 << 20;
 
 /// Folded stacks, with the words and colours for their picture.
 #[derive(Debug)]
-pub(crate) struct FlameGraph {
+pub(super) struct FlameGraph {
     title: String,
     /// Unit of the weights: `bytes`, `samples`, `ms`.
     unit: &'static str,
@@ -35,7 +31,7 @@ pub(crate) struct FlameGraph {
 
 impl FlameGraph {
     /// The bytes of each class on the lines that allocated it: live ones, or all ever allocated.
-    pub(crate) fn of_sites(
+    pub(super) fn of_sites(
         found: &Allocations,
         table: &SiteTable,
         allocated: bool,
@@ -65,7 +61,7 @@ impl FlameGraph {
     }
 
     /// Samples, or milliseconds, by stack.
-    pub(crate) fn of_cpu(stacks: &Stacks, table: &CpuTable, kind: CpuKind) -> Result<Self, String> {
+    pub(super) fn of_cpu(stacks: &Stacks, table: &CpuTable, kind: CpuKind) -> Result<Self, String> {
         let mut folded = Folded::default();
         for row in &table.rows {
             folded.add(stacks, row.trace, None, row.cost)?;
@@ -83,36 +79,21 @@ impl FlameGraph {
         })
     }
 
-    /// Whether all stacks have weight 0, so that there is nothing to draw.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.folded.total == 0
+    /// Writes the folded stacks.
+    pub(super) fn collapse(&self, to: &mut dyn Write) -> io::Result<()> {
+        self.folded.print(to)
     }
 
-    /// Writes this file's folded stacks to a file or to stdout.
-    pub(crate) fn collapse(&self, file: &DumpFile, path: Option<&Path>) -> Result<(), Failure> {
-        let Some(path) = path.filter(|path| path.as_os_str() != STDOUT) else {
-            let mut to = BufWriter::new(io::stdout().lock());
-            self.folded.print(&mut to)?;
-            to.flush()?;
-            return Ok(());
-        };
-        target::write(path, file, |to| self.folded.print(to))?;
-        self.tell(path)
-    }
-
-    /// Writes this file's picture to a file or to stdout.
-    pub(crate) fn draw(&self, file: &DumpFile, path: Option<&Path>) -> Result<(), Failure> {
-        if self.folded.line_bytes() > PICTURE_BYTES_MAX {
-            return Err(file
-                .refuse("it has too many stacks for a picture; --collapsed prints them as text"));
+    /// Writes this file's picture.
+    pub(super) fn draw(&self, file: &DumpFile, to: &mut dyn Write) -> Result<(), Failure> {
+        if self.folded.total == 0 {
+            return Err(file.refuse("all its numbers are 0, so there is nothing to draw"));
         }
-        let svg = self.svg(&file.short_name())?;
-        let Some(path) = path.filter(|path| path.as_os_str() != STDOUT) else {
-            io::stdout().lock().write_all(&svg)?;
-            return Ok(());
-        };
-        target::write(path, file, |to| to.write_all(&svg))?;
-        self.tell(path)
+        if self.folded.line_bytes() > PICTURE_BYTES_MAX {
+            let why = "it has too many stacks for a picture; --to collapsed writes them as text";
+            return Err(file.refuse(why));
+        }
+        Ok(to.write_all(&self.svg(&file.short_name())?)?)
     }
 
     fn svg(&self, name: &str) -> io::Result<Vec<u8>> {
@@ -144,12 +125,9 @@ impl FlameGraph {
         }
     }
 
-    /// Reports in one line what was written.
-    fn tell(&self, path: &Path) -> Result<(), Failure> {
+    /// How much was written.
+    pub(super) fn told(&self) -> String {
         let stacks = counted(self.folded.len(), "stack");
-        let total = grouped(self.folded.total);
-        let name = plain(&path.display().to_string());
-        writeln!(io::stdout(), "{name}: {stacks}, {total} {}", self.unit)?;
-        Ok(())
+        format!("{stacks}, {} {}", grouped(self.folded.total), self.unit)
     }
 }

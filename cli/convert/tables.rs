@@ -1,54 +1,27 @@
-//! `hprof export`: a dump as tables that any SQL engine reads.
+//! A dump as tables that any SQL engine reads.
 
 mod folder;
 mod heap_tables;
 mod small_tables;
 mod table_file;
 
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::io;
 
 use graph::{FieldTable, Heap, Retained};
 
 use crate::dump_file::DumpFile;
-use crate::heap_file::{failure, only_a_file, with_loaded, GraphArguments};
+use crate::heap_file::{failure, with_loaded};
 use crate::number::{grouped, percent};
 use crate::outcome::{Failure, Verdict};
-use crate::plain::plain;
 
+use super::order::Arguments;
 use folder::Folder;
 
 /// Passes over the file: two for the graph, one for rows, one for strings.
 const PASSES: u64 = 4;
 
-/// Writes a dump as Parquet tables, for DuckDB, Spark and other engines
-///
-/// The folder gets the files dump, object, reference, class, field, root, thread, frame, string and
-/// site, each .parquet. All have a column `dump` first, so that the exports of many JVMs can be
-/// read as one table. Of the heap's strings, only the names of threads are there without --strings.
-#[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  hprof export shop-1.hprof -o exports/shop-1\n  duckdb -c \"SELECT * FROM 'exports/*/dump.parquet'\"",
-    mut_arg("file", only_a_file),
-    mut_arg("agent", |it| it.hide(true))
-)]
-pub(crate) struct Arguments {
-    #[command(flatten)]
-    graph: GraphArguments,
-    /// Write to this folder, replacing nothing but an older export
-    #[arg(short, long, value_name = "DIR")]
-    output: PathBuf,
-    /// Value of the column `dump` [default: the file's name without .hprof and .gz]
-    #[arg(long, value_name = "NAME")]
-    name: Option<String>,
-    /// Also write the texts of strings, which may be secret, each cut to 4,096 bytes
-    #[arg(long)]
-    strings: bool,
-}
-
 /// Reads the dump and writes the tables.
-pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    arguments.graph.check_is_file()?;
+pub(super) fn write(arguments: &Arguments) -> Result<Verdict, Failure> {
     let to = &arguments.output;
     let written = |fault: io::Error| Failure::writing(to, fault);
     let folder = Folder::new(to).map_err(written)?;
@@ -70,15 +43,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         };
         file.done();
         folder.finish().map_err(written)?;
-        let name = plain(&to.display().to_string());
-        writeln!(
-            io::stdout(),
-            "{name}: {} tables, {} bytes, {} of the file",
+        arguments.tell(&format!(
+            "{} tables, {} bytes, {} of the file",
             folder::TABLES.len(),
             grouped(bytes),
             percent(bytes, file.bytes)
-        )?;
-        Ok(())
+        ))
     })
 }
 

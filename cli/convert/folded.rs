@@ -28,7 +28,7 @@ const TOTAL_MAX: u64 = 1 << 53;
 
 /// Stacks, each with its weight.
 #[derive(Debug, Default)]
-pub(crate) struct Folded {
+pub(super) struct Folded {
     /// Stacks from the root, with each frame as its index in `names`.
     weights: HashMap<Box<[u32]>, u64>,
     names: Vec<Rc<str>>,
@@ -39,12 +39,12 @@ pub(crate) struct Folded {
     has_lines: bool,
     frames_sum: usize,
     /// Sum of the weights.
-    pub(crate) total: u64,
+    pub(super) total: u64,
 }
 
 impl Folded {
     /// No stacks yet, in which two lines of a method will be two frames.
-    pub(crate) fn by_line() -> Self {
+    pub(super) fn by_line() -> Self {
         Self {
             has_lines: true,
             ..Self::default()
@@ -55,7 +55,7 @@ impl Folded {
     /// weight 0.
     ///
     /// The error is a sentence: the stacks would take too much memory.
-    pub(crate) fn add(
+    pub(super) fn add(
         &mut self,
         stacks: &Stacks,
         trace: u32,
@@ -87,19 +87,19 @@ impl Folded {
     }
 
     /// Number of different stacks.
-    pub(crate) fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         self.weights.len() as u64
     }
 
     /// Bytes of all lines.
-    pub(crate) fn line_bytes(&self) -> u64 {
+    pub(super) fn line_bytes(&self) -> u64 {
         let frames = self.weights.keys().flatten();
         let names = frames.map(|place| self.name(*place).len() as u64 + 1);
         names.sum::<u64>() + 24 * self.len()
     }
 
     /// The lines, in the order of the stacks.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = String> + '_ {
+    pub(super) fn lines(&self) -> impl Iterator<Item = String> + '_ {
         let mut stacks: Vec<_> = self.weights.iter().collect();
         stacks.sort_by(|a, b| self.compare(a.0, b.0));
         stacks.into_iter().map(|(stack, weight)| {
@@ -109,7 +109,7 @@ impl Folded {
     }
 
     /// Prints the lines.
-    pub(crate) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
         for line in self.lines() {
             writeln!(to, "{line}")?;
         }

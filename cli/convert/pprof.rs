@@ -88,7 +88,7 @@ struct Pprof<'w> {
 
 /// Writes objects and bytes of each site: the live ones, and all that were allocated if the file
 /// has these numbers.
-pub(crate) fn write_sites(
+pub(super) fn write_sites(
     found: &Allocations,
     table: &SiteTable,
     to: &mut dyn Write,
@@ -116,7 +116,7 @@ pub(crate) fn write_sites(
 }
 
 /// Writes samples, or milliseconds, of each stack.
-pub(crate) fn write_cpu(
+pub(super) fn write_cpu(
     stacks: &Stacks,
     table: &CpuTable,
     kind: CpuKind,
