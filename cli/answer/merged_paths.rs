@@ -1,5 +1,7 @@
 //! The paths from roots to the objects of a class as one tree: what differs by object only is one.
 
+use std::cmp::Reverse;
+
 use graph::{GraphError, Heap, Link, Path, PATH_STEPS};
 use serde::Serialize;
 
@@ -64,16 +66,15 @@ impl MergedPaths {
             open.extend(below.into_iter().map(|below| (below, depth + 1)));
         }
         let left_out = rows.len().saturating_sub(ROWS_MAX);
-        if left_out > 0 {
-            let mut counts: Vec<u64> = rows.iter().map(|row| row.paths).collect();
-            counts.sort_unstable_by(|a, b| b.cmp(a));
-            let least = counts.get(ROWS_MAX).copied().unwrap_or(0);
-            rows.retain(|row| row.paths > least);
-        }
+        // A place has no fewer paths than those below it, and stands before them.
+        let mut ranked: Vec<(usize, PlaceRow)> = rows.into_iter().enumerate().collect();
+        ranked.sort_by_key(|(_, row)| Reverse(row.paths));
+        ranked.truncate(ROWS_MAX);
+        ranked.sort_by_key(|(place, _)| *place);
         Ok(Self {
             paths,
-            left_out: places.len().saturating_sub(1 + rows.len()),
-            places: rows,
+            left_out,
+            places: ranked.into_iter().map(|(_, row)| row).collect(),
         })
     }
 }

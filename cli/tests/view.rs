@@ -30,9 +30,13 @@ impl View {
     }
 
     fn start_with(more: &[&str], variables: &[(&str, &str)]) -> Self {
+        Self::of(&Dump::small().bytes(), more, variables)
+    }
+
+    fn of(bytes: &[u8], more: &[&str], variables: &[(&str, &str)]) -> Self {
         let folder = TempDir::new().unwrap();
         let dump = folder.path().join("a.hprof");
-        std::fs::write(&dump, Dump::small().bytes()).unwrap();
+        std::fs::write(&dump, bytes).unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_hprof"))
             .arg("view")
             .arg(dump)
@@ -243,6 +247,32 @@ fn questions_have_the_answers_of_the_commands() {
     let class = object["class"].as_str().unwrap();
     let found = view.json(&format!("search?text={id}"));
     assert_eq!(found["object"]["class"], class);
+    assert_eq!(view.end(), Some(0));
+}
+
+#[test]
+fn places_with_equally_many_paths_are_cut_by_their_number() {
+    let mut dump = Dump::new(8);
+    dump.class(0x2100, "app/Leaked", Dump::OBJECT, 0, &[], &[]);
+    for number in 0..101 {
+        let (holder, object) = (0x10_0000 + number * 16, 0x80_0000 + number * 32);
+        let name = format!("app/Holder{number}");
+        dump.class(holder, &name, Dump::OBJECT, 0, &[], &[("KEPT", object)]);
+        dump.root(holder);
+        dump.instance(object, 0x2100, &[]);
+    }
+    let view = View::of(&dump.bytes(), &[], &[]);
+    let merged = view.json("paths?class=app.Leaked");
+    let places = merged["places"].as_array().unwrap();
+    let depths: Vec<_> = places
+        .iter()
+        .map(|it| it["depth"].as_u64().unwrap())
+        .collect();
+    assert_eq!(depths, [0, 1].repeat(100), "each place is below its own");
+    assert_eq!(
+        (&merged["left_out"], &merged["paths"]),
+        (&2.into(), &101.into())
+    );
     assert_eq!(view.end(), Some(0));
 }
 
