@@ -1,10 +1,13 @@
 //! The objects that a word names: an id, or a class.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use format::is_spelling;
 use graph::Heap;
 
+use crate::answer::object::class_names;
 use crate::dump_file::DumpFile;
 use crate::heap_file::Loaded;
 use crate::outcome::Failure;
@@ -17,16 +20,14 @@ const SUGGESTIONS: usize = 3;
 /// Errors: there is no such class, or no object of it.
 pub(crate) fn objects_of(loaded: &Loaded<'_>, what: &str) -> Result<Vec<u32>, Failure> {
     let (heap, retained, file) = (&loaded.heap, &loaded.retained, &loaded.file);
-    let names: Vec<String> = (0..heap.classes())
-        .map(|class| heap.class_name(class))
-        .collect();
-    let mut classes: Vec<bool> = names.iter().map(|name| name == what).collect();
+    let names = class_names(heap);
+    let mut classes: Vec<bool> = names.iter().map(|name| &**name == what).collect();
     if !classes.contains(&true) {
         let spelled = names.iter().map(|name| is_spelling(name, what));
         classes = spelled.collect();
     }
     if !classes.contains(&true) {
-        let hint = match meant(heap, what) {
+        let hint = match meant(&names, what) {
             Some(names) => format!("did you mean {names}?"),
             None => {
                 "names look like java.lang.String or int[]; `hprof histo` lists them".to_owned()
@@ -43,20 +44,24 @@ pub(crate) fn objects_of(loaded: &Loaded<'_>, what: &str) -> Result<Vec<u32>, Fa
     Ok(objects)
 }
 
-/// Up to three classes whose names end with this one, in any case of letters.
-fn meant(heap: &Heap<'_>, what: &str) -> Option<String> {
+/// Up to three classes whose names end with this one, in any case of letters, or else that have it
+/// somewhere.
+fn meant(names: &[Rc<str>], what: &str) -> Option<String> {
     let what = what.to_lowercase();
-    let is_meant = |name: &String| {
-        let name = name.to_lowercase();
+    let is_end = |name: &str| {
         let before = name.strip_suffix(&what);
         before.is_some_and(|before| before.is_empty() || before.ends_with(['.', '$', '/']))
     };
-    let names = (0..heap.classes()).map(|class| heap.class_name(class));
-    let mut names: Vec<String> = names.filter(is_meant).collect();
-    names.sort();
-    names.dedup();
-    names.truncate(SUGGESTIONS);
-    (!names.is_empty() && !what.is_empty()).then(|| names.join(", "))
+    let having = |is_meant: &dyn Fn(&str) -> bool| {
+        let names = names.iter().filter(|name| is_meant(&name.to_lowercase()));
+        let names: BTreeSet<&str> = names.map(|name| &**name).collect();
+        names.into_iter().take(SUGGESTIONS).collect::<Vec<_>>()
+    };
+    let mut found = having(&is_end);
+    if found.is_empty() {
+        found = having(&|name| name.contains(&what));
+    }
+    (!found.is_empty() && !what.is_empty()).then(|| found.join(", "))
 }
 
 /// The object with an id such as `0x7f1c3a80`.

@@ -6,10 +6,12 @@ use std::rc::Rc;
 use format::CountedClass;
 use graph::Heap;
 use reader::{Histogram, HistogramRow};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
+use super::object::class_names;
 use super::sizes_by::SizesBy;
 use crate::number::{counted, grouped};
+use crate::plain::shown;
 use crate::table::{Side, Table};
 
 /// The classes with objects, largest first. Its fields are those of the JSON, in their order.
@@ -31,7 +33,6 @@ pub(crate) struct HistoAnswer {
 struct ClassRow {
     bytes: u64,
     /// Shared, as a hostile file may have one long name in millions of rows.
-    #[serde(serialize_with = "text")]
     class: Rc<str>,
     instances: u64,
     /// The loader, if another row has the same name.
@@ -45,10 +46,6 @@ fn loader_text(loader: u64) -> String {
         0 => "bootstrap loader".to_owned(),
         id => format!("loader {id:#x}"),
     }
-}
-
-fn text<S: Serializer>(text: &Rc<str>, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(text)
 }
 
 impl HistoAnswer {
@@ -118,7 +115,7 @@ impl HistoAnswer {
                 grouped(row.instances).into(),
                 grouped(row.bytes).into(),
                 match &row.loader {
-                    Some(loader) => format!("{} ({loader})", row.class).into(),
+                    Some(loader) => format!("{} ({loader})", shown(&row.class)).into(),
                     None => row.class.clone().into(),
                 },
             ]);
@@ -155,15 +152,14 @@ pub(crate) fn of_objects(heap: &Heap<'_>, objects: impl Iterator<Item = u32>) ->
             *bytes = bytes.saturating_add(heap.shallow_bytes(object));
         }
     }
-    let row = |(class, (instances, bytes)): (u32, (u64, u64))| HistogramRow {
-        class: heap.class_name(class).into(),
+    let row = |((class, name), (instances, bytes))| HistogramRow {
+        class: name,
         loader: heap.loader(class),
         instances,
         bytes,
     };
-    let counted = (0..)
-        .zip(counts)
-        .filter(|(_, (instances, _))| *instances > 0);
+    let counted = (0..).zip(class_names(heap)).zip(counts);
+    let counted = counted.filter(|(_, (instances, _))| *instances > 0);
     Histogram {
         rows: HistogramRow::ranked(counted.map(row).collect()),
         sizes: heap.sizes(),

@@ -1,5 +1,8 @@
 //! One object in an answer.
 
+use std::collections::HashSet;
+use std::rc::Rc;
+
 use graph::{Heap, Retained};
 use serde::Serialize;
 
@@ -37,6 +40,23 @@ pub(crate) fn described(heap: &Heap<'_>, object: u32) -> String {
         Some(class) => format!("{CLASS}{}", heap.class_name(class)),
         None => heap.class_name(heap.class(object)),
     }
+}
+
+/// The names of all classes. Equal ones are one text: a hostile file may have one long name in
+/// millions of classes.
+pub(crate) fn class_names(heap: &Heap<'_>) -> Vec<Rc<str>> {
+    let mut known: HashSet<Rc<str>> = HashSet::new();
+    let mut shared = |name: String| match known.get(name.as_str()) {
+        Some(known) => Rc::clone(known),
+        None => {
+            let name: Rc<str> = name.into();
+            known.insert(Rc::clone(&name));
+            name
+        }
+    };
+    (0..heap.classes())
+        .map(|class| shared(heap.class_name(class)))
+        .collect()
 }
 
 /// The start of a class object's description.

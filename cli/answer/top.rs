@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::rc::Rc;
 
 use clap::ValueEnum;
 use graph::{Heap, Retained, Total};
@@ -9,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::loaders::{loader_name, print_loaders, LoaderRow};
-use super::object::ObjectRow;
+use super::object::{class_names, ObjectRow};
 use super::rows::{cut, Rows};
 use super::sites::SitesAnswer;
 use super::sizes_by::SizesBy;
@@ -18,7 +19,8 @@ use super::unreachable::Unreachable;
 use crate::heap_file::{failure, Loaded};
 use crate::number::{counted, grouped};
 use crate::outcome::Failure;
-use crate::table::{Side, Table};
+use crate::plain::shown;
+use crate::table::{Cell, Side, Table};
 
 /// The kind of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -76,8 +78,8 @@ pub(crate) struct GroupRow {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Group {
-    Class(String),
-    Package(String),
+    Class(Rc<str>),
+    Package(Rc<str>),
 }
 
 impl TopAnswer {
@@ -230,7 +232,7 @@ impl Rows<GroupRow> {
                 grouped(row.retained).into(),
                 grouped(row.shallow).into(),
                 grouped(row.objects).into(),
-                row.text().into(),
+                row.text(),
             ]);
         }
         table.print(to)
@@ -244,23 +246,23 @@ impl GroupRow {
     }
 
     /// The name, with the loader if there is one.
-    fn text(&self) -> String {
+    fn text(&self) -> Cell {
         match &self.loader {
-            Some(loader) => format!("{} ({loader})", self.name()),
-            None => self.name().to_owned(),
+            Some(loader) => format!("{} ({loader})", shown(self.name())).into(),
+            None => Rc::clone(self.name.text()).into(),
         }
     }
 }
 
 impl Group {
-    fn new(by: By, name: String) -> Self {
+    fn new(by: By, name: Rc<str>) -> Self {
         match by {
             By::Package => Self::Package(name),
             _ => Self::Class(name),
         }
     }
 
-    fn text(&self) -> &str {
+    fn text(&self) -> &Rc<str> {
         match self {
             Self::Class(name) | Self::Package(name) => name,
         }
@@ -289,7 +291,7 @@ fn group_rows(heap: &Heap<'_>, retained: &Retained, by: By) -> Vec<GroupRow> {
         of_class.get(class).copied().unwrap_or(u32::MAX)
     };
     let totals = retained.totals(heap, count, group);
-    let mut rows: Vec<(u32, String, Total)> = (0..)
+    let mut rows: Vec<(u32, Rc<str>, Total)> = (0..)
         .zip(names)
         .zip(totals)
         .map(|((group, name), total)| (group, name, total))
@@ -299,10 +301,10 @@ fn group_rows(heap: &Heap<'_>, retained: &Retained, by: By) -> Vec<GroupRow> {
         let bytes = other.retained_bytes.cmp(&one.retained_bytes);
         bytes.then_with(|| a.cmp(b))
     });
-    let mut counts: HashMap<String, u32> = HashMap::new();
+    let mut counts: HashMap<Rc<str>, u32> = HashMap::new();
     if by == By::Class {
         for (_, name, _) in &rows {
-            *counts.entry(name.clone()).or_default() += 1;
+            *counts.entry(Rc::clone(name)).or_default() += 1;
         }
     }
     let rows = rows.into_iter().map(|(group, name, total)| GroupRow {
@@ -317,18 +319,18 @@ fn group_rows(heap: &Heap<'_>, retained: &Retained, by: By) -> Vec<GroupRow> {
     rows.collect()
 }
 
-/// The names of all groups, and each class's group number.
-fn named_groups(heap: &Heap<'_>, by: By) -> (Vec<String>, Vec<u32>) {
+/// The names of all groups, and each class's group number. Two classes with the same name have two
+/// loaders, and two rows.
+fn named_groups(heap: &Heap<'_>, by: By) -> (Vec<Rc<str>>, Vec<u32>) {
+    let classes = class_names(heap);
+    if by != By::Package {
+        return (classes, (0..heap.classes()).collect());
+    }
     let (mut names, mut numbers) = (Vec::new(), HashMap::new());
-    let of_class = (0..heap.classes()).map(|class| {
-        let name = match by {
-            By::Package => package(&heap.class_name(class)),
-            // Two classes with the same name have two loaders, and two rows.
-            _ => format!("{}\0{class}", heap.class_name(class)),
-        };
-        *numbers.entry(name.clone()).or_insert_with(|| {
-            let shown = name.split('\0').next().unwrap_or_default();
-            names.push(shown.to_owned());
+    let of_class = classes.iter().map(|class| {
+        let name: Rc<str> = package(class).into();
+        *numbers.entry(name).or_insert_with_key(|name| {
+            names.push(Rc::clone(name));
             u32::try_from(names.len() - 1).unwrap_or(u32::MAX)
         })
     });

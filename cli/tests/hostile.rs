@@ -97,15 +97,23 @@ fn a_long_name_of_many_classes_is_kept_once() {
             .clone()
             .map(|(serial, id)| load_class(serial, id, 9))
             .collect()));
-        let objects = ids.map(|(_, id)| instance(id << 20, 1, id, &[]));
+        let objects =
+            ids.flat_map(|(_, id)| [instance(id << 20, 1, id, &[]), root(0x05, id << 20)]);
         add(&raw(vec![
             sample::segment(objects.collect()),
             sample::end(),
         ]));
     });
     run(&["histo", "--top", "1"], &file);
-    run(&["histo", "--top", "1000"], &file);
+    for rows in ["1000", "0"] {
+        run(&["histo", "--top", rows], &file);
+        run(&["histo", "--retained", "--top", rows], &file);
+    }
+    run(&["histo", "--sizes", "mat"], &file);
     run(&["waste"], &file);
+    let tables = folder.path().join("tables");
+    let words = ["convert", "--to", "parquet", "-o", tables.to_str().unwrap()];
+    run(&words, &file);
     run(&["check"], &file);
 }
 

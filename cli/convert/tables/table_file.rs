@@ -1,5 +1,6 @@
 //! A table as a Parquet file: columns of values, written group by group.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -177,14 +178,22 @@ impl Columns {
         self
     }
 
-    /// Texts.
+    /// Texts. Equal ones are kept once: a hostile file may have one long name in many rows.
     pub(super) fn texts<T: AsRef<str>>(
         self,
         name: &'static str,
         texts: impl IntoIterator<Item = Option<T>>,
     ) -> Self {
-        let bytes = |text: T| ByteArray::from(text.as_ref());
-        let texts = texts.into_iter().map(|text| text.map(bytes));
+        let mut known: HashMap<Box<str>, ByteArray> = HashMap::new();
+        let mut bytes = |text: T| {
+            let text = text.as_ref();
+            known.get(text).cloned().unwrap_or_else(|| {
+                let bytes = ByteArray::from(text);
+                known.insert(text.into(), bytes.clone());
+                bytes
+            })
+        };
+        let texts = texts.into_iter().map(|text| text.map(&mut bytes));
         self.with(name, Values::Texts(texts.collect()))
     }
 }
