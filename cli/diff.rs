@@ -9,7 +9,7 @@ use clap::ValueEnum;
 
 use crate::answer::diff::{DiffAnswer, Sums};
 use crate::heap_file::{GraphArguments, Loaded, Rule, SizesOf};
-use crate::number::limit;
+use crate::number::{bytes, limit};
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
 use crate::process::process_named;
@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
     /// Exit with 1 if all reachable objects together grew by more than this many bytes
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
     fail_if_grown: Option<u64>,
     /// The agent's library, for a running JVM [default: libhprof_rs.so beside this command]
     #[arg(long, value_name = "FILE")]

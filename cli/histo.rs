@@ -18,7 +18,7 @@ use crate::stdout::{print_answer, to_stdout};
 /// Rows by retained size without `--top`.
 const TOP: usize = 30;
 
-/// Lists classes by size; objects, packages, loaders, threads or sites by what they retain
+/// Lists classes by size, or what retains most of the heap
 ///
 /// `bytes` is the memory of the objects themselves. HPROF has no sizes; dumps by this agent add
 /// those of the JVM, and for others the rules of Eclipse MAT apply. `java.lang.Class` counts every

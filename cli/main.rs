@@ -66,6 +66,7 @@ mod waste;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// Makes heap dumps of running JVMs, and says what keeps their memory
@@ -113,7 +114,8 @@ enum Command {
 
 fn main() -> ExitCode {
     screen::find();
-    let matches = overview::in_groups(Arguments::command()).get_matches();
+    let matches = overview::in_groups(Arguments::command()).try_get_matches();
+    let matches = matches.unwrap_or_else(|fault| advised(fault).exit());
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|fault| fault.exit());
     if let Some(folder) = arguments.manual {
         return outcome::exit_code(manual::write(&folder, Arguments::command()));
@@ -139,4 +141,23 @@ fn main() -> ExitCode {
         Command::Convert(arguments) => convert::run(&arguments),
     };
     outcome::exit_code(result)
+}
+
+/// The fault with the advice that helps. The one to pass an option as a value never does.
+fn advised(mut fault: clap::Error) -> clap::Error {
+    if fault.kind() != ErrorKind::UnknownArgument {
+        return fault;
+    }
+    fault.remove(ContextKind::Suggested);
+    let is_dump = std::env::args_os().nth(1).is_some_and(|it| it == "dump");
+    let file = match fault.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(file)) if is_dump && !file.starts_with('-') => file.clone(),
+        _ => return fault,
+    };
+    let advice = format!("-o names the file: -o {file}").into();
+    fault.insert(
+        ContextKind::Suggested,
+        ContextValue::StyledStrs(vec![advice]),
+    );
+    fault
 }

@@ -8,6 +8,27 @@ pub(crate) fn limit(number: usize) -> usize {
     }
 }
 
+/// What a user writes for a number of bytes: `1000000`, `10MB`, or `512k` of 1,024 bytes each.
+pub(crate) fn bytes(text: &str) -> Result<u64, &'static str> {
+    let wrong = "it takes a number of bytes, such as 1000000 or 10MB";
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = text.strip_prefix(digits).unwrap_or_default();
+    let unit: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "kb" => 1000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "k" => 1 << 10,
+        "m" => 1 << 20,
+        "g" => 1 << 30,
+        _ => return Err(wrong),
+    };
+    let number = digits.parse().ok();
+    number
+        .and_then(|number: u64| number.checked_mul(unit))
+        .ok_or(wrong)
+}
+
 /// Digits in groups of three: `1234567` becomes `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();

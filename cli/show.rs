@@ -1,5 +1,7 @@
 //! `hprof show`: what is this object, what does it hold, and why is it alive?
 
+use std::path::Path;
+
 use serde_json::{json, Value};
 
 use crate::answer::{show::ShowAnswer, values::Shown};
@@ -12,7 +14,7 @@ use crate::plain::plain;
 use crate::process::process_named;
 use crate::stdout::to_stdout;
 
-/// Shows an object: its fields, what refers to it, and the path from a root
+/// Shows an object: its fields, its referrers, the path from a root
 ///
 /// Also its sizes, its dominator, its elements, and the objects that it dominates.
 /// Objects also refer to their class; these are not listed as a class's referrers. Strings and
@@ -47,6 +49,12 @@ pub(crate) struct Arguments {
 
 /// Reads the file and prints the object.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
+    let (file, what) = (&arguments.graph.file, plain(&arguments.what));
+    if Path::new(&what).is_file() && !file.exists() && process_named(file).is_none() {
+        let file = plain(&file.display().to_string());
+        let why = format!("the file comes first: hprof show {what} {file}");
+        return Err(Failure::Input(why));
+    }
     with_loaded(&arguments.graph, 2, |loaded| {
         loaded.file.done();
         let most = limit(arguments.top);

@@ -183,7 +183,7 @@ impl fmt::Display for DumpError {
             Self::NoRedaction(why) => write!(
                 f,
                 "{why}, and only a forked copy is redacted before it is written; dump without redact= and drop=, and let hprof \
-                 redact make a copy of the dump"
+                 convert --redact make a copy of the dump"
             ),
             Self::NoCopy(why) => write!(
                 f,

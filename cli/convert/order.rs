@@ -19,7 +19,7 @@ const STDOUT: &str = STDIN;
 /// Bytes that are written to standard output at once.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Writes a dump redacted, as text, as tables, or the profile that is in it
+/// Writes a dump redacted, as text or tables, or its flame graph
 ///
 /// The name of OUT says what is written, with .gz compressed; --to says it for other names.
 ///

@@ -354,6 +354,14 @@ fn a_refusal_names_what_to_do() {
         (&["diff", "4711"], "hprof diff 4711 --after 10m"),
         (&["diff", dump], "name the later dump, too"),
         (
+            &["show", "app.Leaf", dump],
+            &format!("the file comes first: hprof show {dump} app.Leaf"),
+        ),
+        (
+            &["show", dump, "app.Lea"],
+            "no class is called app.Lea; did you mean app.Leaf?",
+        ),
+        (
             &["show", dump, "leaf"],
             "no class is called leaf; did you mean app.Leaf?",
         ),
@@ -365,6 +373,24 @@ fn a_refusal_names_what_to_do() {
         let line = refusal(arguments);
         assert!(line.ends_with(told), "{arguments:?}: {line}");
     }
+}
+
+#[test]
+fn wrong_usage_is_told_what_to_write() {
+    let said = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
+        let output = command.args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let dump = said(&["dump", "4711", "out.hprof"]);
+    assert!(dump.contains("-o names the file: -o out.hprof"), "{dump}");
+    let leaks = said(&["leaks", "a.hprof", "--top", "5"]);
+    assert!(!leaks.contains("tip:"), "{leaks}");
+    let grown = said(&["diff", "a", "b", "--fail-if-grown", "10X"]);
+    assert!(grown.contains("such as 1000000 or 10MB"), "{grown}");
+    let grown = said(&["diff", "a", "b", "--fail-if-grown", "10MB"]);
+    assert!(grown.starts_with("hprof: a: "), "{grown}");
 }
 
 #[test]

@@ -44,7 +44,7 @@ impl Folder {
                 let is_empty = fs::read_dir(&place)?.next().is_none();
                 if !is_empty && !is_export(&place)? {
                     return Err(io::Error::other(
-                        "it is there already and is no export of hprof; name another folder",
+                        "it is there already, and not with tables of hprof; name another folder",
                     ));
                 }
                 (place, true)
