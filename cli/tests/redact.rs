@@ -97,7 +97,9 @@ fn every_answer_says_that_values_are_missing() {
             (&waste["redacted"], &waste["strings"]["lost_bytes"]),
             (&json!(word), &json!(0))
         );
-        let info = said("check", &path(word), &[]);
+        let mut check = Command::new(env!("CARGO_BIN_EXE_hprof"));
+        let info = check.arg("check").arg(path(word)).output().unwrap();
+        let info = String::from_utf8(info.stdout).unwrap();
         let told = info
             .lines()
             .any(|line| line.split_whitespace().eq(["redacted", word]));
