@@ -160,10 +160,8 @@ impl<'f> Attempt<'f> {
         };
         let invented = task.mirror_fields.invented().into_iter().chain(cause);
         let (forked, image) = self.fork(task, own_thread, without_barrier);
-        drop(closed);
-        let is_kept = forked.is_err() && image.as_ref().is_some_and(|it| it.outlasts_attempt());
-        self.kept_image.replace(image.filter(|_| is_kept));
-        drop((known, held));
+        // The image last: its end takes time, and threads wait at the gate.
+        drop((closed, known, held, self.keep(image, forked.is_err())));
         let (child, objects) = forked?;
         let mut answers = Answers {
             attempt: self,
@@ -179,6 +177,17 @@ impl<'f> Attempt<'f> {
         let done = answers.converse(socket, child);
         let (child, done) = done.map_err(|why| linked(why, &catalogue))?;
         Ok((child, done, catalogue.len(), tables))
+    }
+
+    /// Keeps the image for another attempt, if this one has failed. Returns one that is of no use.
+    fn keep(&self, image: Option<AnyImage>, has_failed: bool) -> Option<AnyImage> {
+        let outlasts = image.as_ref().is_some_and(|it| it.outlasts_attempt());
+        let (kept, rest) = match has_failed && outlasts {
+            true => (image, None),
+            false => (None, image),
+        };
+        self.kept_image.replace(kept);
+        rest
     }
 
     /// Adds the classes that were loaded meanwhile. Returns the handles of all.
