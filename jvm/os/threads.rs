@@ -40,12 +40,12 @@ pub fn this_thread() -> libc::pid_t {
 
 /// Whether a thread of this process is asleep until something wakes it.
 pub fn is_asleep(thread: libc::pid_t) -> bool {
-    is_in_state(&format!("/proc/self/task/{thread}/stat"), &['S'])
+    is_in_state(&format!("/proc/self/task/{thread}/stat"), 'S')
 }
 
-/// Whether a process is stopped (SIGSTOP).
+/// Whether a process is stopped (SIGSTOP). A tracer's stop is none: it ends by itself.
 pub fn is_stopped(process: libc::pid_t) -> bool {
-    is_in_state(&format!("/proc/{process}/stat"), &['T', 't'])
+    is_in_state(&format!("/proc/{process}/stat"), 'T')
 }
 
 /// Lets the application come before a thread, 0 for the calling one: makes it nicer, as far as the
@@ -87,12 +87,12 @@ pub fn leave_real_time(thread: libc::pid_t) {
     }
 }
 
-/// Whether this file says that its process or thread is in one of these states.
-fn is_in_state(stat: &str, states: &[char]) -> bool {
+/// Whether this file says that its process or thread is in this state.
+fn is_in_state(stat: &str, wanted: char) -> bool {
     let stat = fs::read_to_string(stat).unwrap_or_default();
     // The name may contain anything, but the last parenthesis ends it; the state follows.
     let state = stat.rsplit_once(") ").map(|(_, state)| state);
-    state.is_some_and(|state| state.starts_with(states))
+    state.is_some_and(|state| state.starts_with(wanted))
 }
 
 /// Whether a sleeping thread of this process waits for a lock and not for an event; `true` if that
@@ -131,6 +131,29 @@ mod tests {
         let (id, threads) = builder.spawn(body).unwrap().join().unwrap();
         let own = threads.iter().find(|thread| thread.id == id).unwrap();
         assert_eq!(own.name, &b"with a very long name"[..NAME_BYTES]);
+    }
+
+    #[test]
+    fn a_tracers_stop_is_no_stop() {
+        let mut command = std::process::Command::new("sleep");
+        let mut process = command.arg("600").spawn().unwrap();
+        let pid = libc::pid_t::try_from(process.id()).unwrap();
+        let is_traced = || is_in_state(&format!("/proc/{pid}/stat"), 't');
+        // SAFETY: about a process of ours, which nobody else waits for.
+        unsafe {
+            let nothing: *mut libc::c_void = std::ptr::null_mut();
+            // Where that is allowed.
+            if libc::ptrace(libc::PTRACE_ATTACH, pid, nothing, nothing) == 0 {
+                libc::waitpid(pid, std::ptr::null_mut(), 0);
+                assert!(is_traced() && !is_stopped(pid));
+                libc::ptrace(libc::PTRACE_DETACH, pid, nothing, nothing);
+            }
+            libc::kill(pid, libc::SIGSTOP);
+            libc::waitpid(pid, std::ptr::null_mut(), libc::WUNTRACED);
+            assert!(is_stopped(pid));
+        }
+        process.kill().unwrap();
+        process.wait().unwrap();
     }
 
     #[test]
