@@ -192,6 +192,8 @@ impl Answering {
             }
             match end {
                 Some(End::Code(0)) => return Ok(told),
+                // The command prints its answer at its end, or nothing.
+                Some(End::Unknown) if is_whole(&told, self.asked.is_json()) => return Ok(told),
                 Some(end) => return Err(format!("{end}; its own message is above")),
                 None => {}
             }
@@ -209,6 +211,16 @@ impl Answering {
             }
         }
     }
+}
+
+/// Whether an answer has its end.
+fn is_whole(told: &[u8], is_json: bool) -> bool {
+    let Some(lines) = told.strip_suffix(b"\n") else {
+        return false;
+    };
+    let last = lines.rsplit(|&byte| byte == b'\n').next();
+    // A list or an object; only its last line is not indented.
+    !is_json || matches!(last, Some(b"]" | b"}" | b"[]"))
 }
 
 #[cfg(test)]
@@ -276,6 +288,15 @@ mod tests {
         sent(&memory, 60).expect("an answer");
         let text = fs::read_to_string(folder.path().join("b.txt")).expect("text");
         assert!(text.contains("\nmemory - heap\n"), "{text}");
+    }
+
+    #[test]
+    fn an_answer_without_an_exit_code_is_judged_by_its_end() {
+        assert!(is_whole(b"one suspect\n", false) && is_whole(b"[\n  {\n  }\n]\n", true));
+        assert!(is_whole(b"[]\n", true) && is_whole(b"{\n  \"heap\": 1\n}\n", true));
+        for (told, is_json) in [("", false), ("one sus", false), ("[\n  {\n  }", true)] {
+            assert!(!is_whole(told.as_bytes(), is_json));
+        }
     }
 
     #[test]
