@@ -15,6 +15,7 @@ use std::mem::zeroed;
 use std::ops::RangeInclusive;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -26,6 +27,8 @@ pub(super) const DONE: i32 = 0;
 pub(super) const TOLD: i32 = 1;
 /// A fault in the child's own code.
 pub(super) const PANICKED: i32 = 2;
+/// Its watchdog has ended it.
+const HUNG: i32 = 3;
 /// A signal that means a crash: the code is this plus the signal's number.
 const CRASHED: i32 = 64;
 
@@ -94,6 +97,7 @@ pub(in crate::heap) struct Child {
     handle: Option<OwnedFd>,
     /// Whether the child has announced that it only has to end.
     is_done: bool,
+    is_killed: bool,
     reaped: bool,
 }
 
@@ -112,6 +116,7 @@ pub(super) fn fork(by: ForkBy) -> io::Result<Side> {
             pid,
             handle: handle_of(pid),
             is_done: false,
+            is_killed: false,
             reaped: false,
         })),
     }
@@ -185,7 +190,8 @@ impl Child {
         Some(Ending(end))
     }
 
-    /// Waits up to [`END_LIMIT`] for the end of a child that has finished its work or was killed.
+    /// Waits up to [`END_LIMIT`] for the end of a child that has finished its work, or was killed,
+    /// or has closed its connection.
     pub(super) fn reap(&mut self) -> End {
         let began = Instant::now();
         while began.elapsed() < END_LIMIT {
@@ -194,11 +200,9 @@ impl Child {
             }
             sleep(END_LOOK);
         }
+        let how = still_there(self.is_killed);
         End {
-            how: format!(
-                "has not ended, although it was killed {} s ago: its disk may hang",
-                END_LIMIT.as_secs()
-            ),
+            how,
             hung: true,
             ..End::default()
         }
@@ -231,10 +235,11 @@ impl Child {
     }
 
     /// Kills the child.
-    pub(super) fn kill(&self) {
+    pub(super) fn kill(&mut self) {
         if self.reaped {
             return;
         }
+        self.is_killed = true;
         // SAFETY: system calls with plain numbers. Without a pidfd, or if a filter forbids its use,
         // the process id is the child's until it is waited for.
         unsafe {
@@ -275,6 +280,15 @@ impl Ending {
     }
 }
 
+/// What is known of a child that has not ended in [`END_LIMIT`].
+fn still_there(is_killed: bool) -> String {
+    let seconds = END_LIMIT.as_secs();
+    match is_killed {
+        true => format!("has not ended, although it was killed {seconds} s ago: its disk may hang"),
+        false => format!("closed its connection {seconds} s ago, and has not ended"),
+    }
+}
+
 fn describe(answer: libc::pid_t, status: i32, has_huge_pages: bool) -> End {
     let plain = |how: String| End {
         how,
@@ -286,10 +300,6 @@ fn describe(answer: libc::pid_t, status: i32, has_huge_pages: bool) -> End {
     }
     if libc::WIFSIGNALED(status) {
         return match libc::WTERMSIG(status) {
-            libc::SIGALRM => End {
-                hung: true,
-                ..plain("made no progress, so its watchdog ended it".to_owned())
-            },
             libc::SIGSYS => filtered(),
             libc::SIGKILL => plain(
                 "was killed (signal 9), by a user or by the kernel when memory ran out".to_owned(),
@@ -298,6 +308,10 @@ fn describe(answer: libc::pid_t, status: i32, has_huge_pages: bool) -> End {
         };
     }
     match libc::WEXITSTATUS(status) {
+        HUNG => End {
+            hung: true,
+            ..plain("made no progress, so its watchdog ended it".to_owned())
+        },
         PANICKED => plain("failed with an internal error; please report it".to_owned()),
         code if code == CRASHED + libc::SIGSYS => filtered(),
         // Only SIGSEGV is evidence about the heap. SIGABRT: no memory.
@@ -420,7 +434,20 @@ fn close_listed(range: RangeInclusive<RawFd>) {
     }
 }
 
-/// An alarm (SIGALRM) that ends the child unless it is rearmed in time.
+/// Seconds until the child counts as hung.
+static LEFT_S: AtomicU32 = AtomicU32::new(0);
+
+/// Counts the seconds of the child's alarm one by one. Those in which the process was frozen are at
+/// most one.
+extern "C" fn second_is_over(_signal: libc::c_int) {
+    if LEFT_S.fetch_sub(1, Ordering::Relaxed) <= 1 {
+        exit(HUNG);
+    }
+    // SAFETY: a plain system call that a handler may make.
+    unsafe { libc::alarm(1) };
+}
+
+/// An alarm (SIGALRM) that ends the child unless it is fed in time.
 #[derive(Debug)]
 pub(super) struct Watchdog {
     limit_s: u32,
@@ -431,14 +458,15 @@ impl Watchdog {
     /// ([`Watchdog::START_LIMIT_S`] for the first sign). Call it in the child before anything else.
     /// It allocates nothing.
     pub(super) fn start(limit_s: u32) -> Self {
-        // SAFETY: a signal set that outlives the calls; the signal's default is to end the process.
+        Self::wait_for(limit_s.min(Self::START_LIMIT_S));
+        // SAFETY: a handler that may run at any time, and a signal set that outlives the calls.
         unsafe {
-            libc::signal(libc::SIGALRM, libc::SIG_DFL);
+            libc::signal(libc::SIGALRM, second_is_over as *const () as usize);
             let mut alarm: libc::sigset_t = zeroed();
             libc::sigemptyset(&mut alarm);
             libc::sigaddset(&mut alarm, libc::SIGALRM);
             libc::pthread_sigmask(libc::SIG_UNBLOCK, &alarm, null_mut());
-            libc::alarm(limit_s.min(Self::START_LIMIT_S));
+            libc::alarm(1);
         }
         Self { limit_s }
     }
@@ -449,8 +477,13 @@ impl Watchdog {
 
     /// Shows life: the whole time is available again.
     pub(super) fn feed(&self) {
-        // SAFETY: a plain system call.
-        unsafe { libc::alarm(self.limit_s) };
+        Self::wait_for(self.limit_s);
+    }
+
+    /// Ends the child in so many seconds.
+    fn wait_for(seconds: u32) {
+        // The present second has begun.
+        LEFT_S.store(seconds.saturating_add(1), Ordering::Relaxed);
     }
 }
 
@@ -478,7 +511,7 @@ mod tests {
     fn ends_are_told() {
         let describe = |answer, status| describe(answer, status, false);
         assert_eq!(describe(1, 15).how, "was ended by signal 15");
-        assert!(describe(1, libc::SIGALRM).hung && !describe(1, 9).hung);
+        assert!(describe(1, HUNG << 8).hung && !describe(1, 9).hung);
         let crash = describe(1, (CRASHED + 11) << 8);
         assert_eq!(
             (crash.how.as_str(), crash.crashed),
@@ -531,6 +564,25 @@ mod tests {
             .wait(Duration::from_secs(60)));
         // SAFETY: only checks whether the process exists.
         assert_eq!(unsafe { libc::kill(pid, 0) }, -1);
+    }
+
+    /// The alarm of a child that was frozen is due as soon as it runs again.
+    #[test]
+    fn one_alarm_ends_no_child() {
+        let Side::Parent(mut child) = fork(ForkBy::Handlers).expect("a fork") else {
+            let _watchdog = Watchdog::start(60);
+            // SAFETY: a signal to this process, which has one thread.
+            unsafe { libc::kill(libc::getpid(), libc::SIGALRM) };
+            exit(DONE)
+        };
+        child.let_end();
+        assert_eq!(child.reap().how, "ended with code 0");
+    }
+
+    #[test]
+    fn a_child_was_killed_only_if_we_did_it() {
+        assert!(still_there(true).contains("although it was killed"));
+        assert!(!still_there(false).contains("killed"));
     }
 
     #[test]
