@@ -12,7 +12,7 @@ use super::text_dump;
 use super::tried::{Tried, OOP_MAP};
 use crate::copied::{self, Step};
 use crate::ending;
-use crate::message::{say, say_if, tell_client};
+use crate::message::{counted, say, say_if, tell_client};
 use crate::order::{Order, Place};
 use crate::profile::{Allocations, CpuCounts, StackTraces};
 use format::{answer, ObjectSizes};
@@ -180,8 +180,8 @@ fn begin_line(outlet: &dyn Outlet, census: Option<&Census>, place: &Place<'_>) -
     if let Some(what) = sent_what(place) {
         return format!("sending {what} to a command that asked for it");
     }
-    if matches!(place, Place::Leaks(_)) {
-        return format!("running hprof leaks for {outlet}");
+    if let Place::Leaks(asked) = place {
+        return format!("running hprof {} for {outlet}", asked.question);
     }
     let Some(seen) = census.map(Census::snapshot) else {
         return format!("dumping the heap to {outlet}");
@@ -331,7 +331,8 @@ pub(super) fn by_fork<T>(
         return Err(DumpError::Engine(why));
     }
     Err(DumpError::NoCopy(format!(
-        "{tries} forks failed, which stopped the application for {} ms in total: the JVM was loading classes, held locks, had no processor, or its heap grew",
+        "{} failed, which stopped the application for {} ms in total: the JVM was loading classes, held locks, had no processor, or its heap grew",
+        counted(u64::from(tries), "fork", "forks"),
         tried.paused.get().as_millis()
     )))
 }

@@ -27,9 +27,10 @@ impl Outcome {
     pub(super) fn end_line(&self, order: &Order<'_>, total: Duration) -> String {
         let path = self.path.display();
         let done = match (&order.place, sent_what(&order.place)) {
-            (Place::Leaks(_), _) => {
+            (Place::Leaks(asked), _) if asked.question == "leaks" => {
                 format!("appended the leak report to {path}")
             }
+            (Place::Leaks(asked), _) => format!("appended the {} report to {path}", asked.question),
             (Place::Pipe(_), _) => format!("sent the heap dump to {path}"),
             (Place::Command(_), _) => {
                 format!("sent the heap dump to {path}, which ended with exit code 0")
