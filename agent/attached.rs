@@ -6,7 +6,7 @@
 //! the file of the answer has the code at its end.
 
 use crate::agent_threads;
-use crate::message::{answer_to, say, tell_client};
+use crate::message::{answer_to, say, tell_client, tell_of_panics};
 use crate::order::Order;
 use crate::session::{listen_for_the_end, Session};
 use format::answer::{ENDED_WITH, UNDER_WAY};
@@ -34,6 +34,7 @@ static COMMAND: Mutex<()> = Mutex::new(());
 /// `Agent_OnAttach`: each call is a command; `heap=dump,file=…` dumps now. The caller sees the
 /// answer.
 pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
+    tell_of_panics();
     // Before the options are parsed, because their errors belong to the answer, too.
     let file = answer_file(text);
     let has_file = file.is_some();

@@ -5,7 +5,7 @@ use crate::gate::{Gate, Inside};
 use crate::heap;
 use crate::inherited;
 use crate::java_errors::JavaErrors;
-use crate::message::{counted, say, say_if};
+use crate::message::{counted, or_none, say, say_if, tell_of_panics};
 use crate::net::{Commanded, Net};
 use crate::order::{Order, Place};
 use crate::profile::{self, CpuSamples, Part, Profiles};
@@ -238,9 +238,13 @@ impl Session {
     /// Reports the profiles; there must be some. Otherwise like [`Session::dump`].
     pub(crate) fn report(&self, jni: &mut Jni<'_>, order: &Order<'_>, part: Part) -> bool {
         let outlet = self.outlet(order);
-        outlet.is_some_and(|outlet| {
-            profile::report(&self.env, jni, order, &self.profiles, part, &*outlet)
-        })
+        let reported = or_none("report", || {
+            let profiles = &self.profiles;
+            Some(profile::report(
+                &self.env, jni, order, profiles, part, &*outlet?,
+            ))
+        });
+        reported.unwrap_or(false)
     }
 
     /// Whether there is a destination. Not if the connection failed at startup, which was reported
@@ -335,6 +339,7 @@ impl Commanded for Session {
 ///
 /// Returns 0 to start the JVM, anything else to prevent that.
 pub(crate) fn load(vm: Vm, text: &str) -> i32 {
+    tell_of_panics();
     if inherited::stays_out(vm, text) {
         return DONE;
     }

@@ -12,7 +12,7 @@ use super::text_dump;
 use super::tried::{Tried, OOP_MAP};
 use crate::copied::{self, Step};
 use crate::ending;
-use crate::message::{counted, say, say_if, tell_client};
+use crate::message::{counted, or_none, say, say_if, tell_client};
 use crate::order::{Order, Place};
 use crate::profile::{Allocations, CpuCounts, StackTraces};
 use format::{answer, ObjectSizes};
@@ -85,7 +85,7 @@ pub(crate) fn dump(
     outlet: &dyn Outlet,
 ) -> Option<PathBuf> {
     let _alone = Alone::begin();
-    dump_alone(vm, jni, order, known, outlet)
+    or_none("dump", || dump_alone(vm, jni, order, known, outlet))
 }
 
 /// This thread makes a dump until this is dropped.
