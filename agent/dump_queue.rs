@@ -2,7 +2,7 @@
 
 use crate::agent_threads;
 use crate::copied::{self, Step};
-use crate::ending;
+use crate::ending::{self, Quiet, Waiting, LOOK};
 use crate::message::say;
 use crate::thrown::{Thrower, Thrown};
 use jvm::env::Env;
@@ -16,8 +16,6 @@ const THREAD_NAME: &str = "HPROF heap dump";
 /// Most requests that wait while a dump is made, so that signals sent in a loop do not delay the
 /// JVM's exit.
 pub(crate) const MOST_WAITING: u32 = 3;
-/// Time between two checks whether the awaited dump makes progress.
-const LOOK: Duration = Duration::from_millis(250);
 
 /// The state of the dump of the first OutOfMemoryError.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -44,6 +42,8 @@ pub(crate) enum Request {
     Error(Thrown),
     /// A dump that a condition has caused, with its words.
     Cause(String),
+    /// The dump at the JVM's end.
+    Last,
 }
 
 #[derive(Debug, Default)]
@@ -68,12 +68,15 @@ struct State {
     dumping: bool,
     /// The JVM is shutting down: finish the waiting requests, then end.
     closed: bool,
+    /// Whether there is a dump before that.
+    last: bool,
 }
 
 impl State {
     fn is_busy(&self) -> bool {
         self.dumping
             || self.waiting > 0
+            || self.last
             || self.cause.is_some()
             || matches!(self.error, ErrorDump::Wanted(_))
     }
@@ -173,12 +176,12 @@ impl DumpQueue {
             self.changed.notify_all();
             ending::show_life();
         }
-        let asked = Instant::now();
+        let (mut asked, mut quiet) = (Waiting::begin(), Quiet::begin());
         loop {
             let waited = match state.error {
                 ErrorDump::None | ErrorDump::Copied => return,
-                ErrorDump::Wanted(_) | ErrorDump::Taken => asked.elapsed(),
-                ErrorDump::Making => ending::silent_for(),
+                ErrorDump::Wanted(_) | ErrorDump::Taken => asked.time(),
+                ErrorDump::Making => quiet.time(),
             };
             if waited >= ending::SILENCE_LIMIT {
                 state.has_gone_on = true;
@@ -247,7 +250,8 @@ impl DumpQueue {
                 return Some(Request::Signal { turned_away });
             }
             if state.closed {
-                return None;
+                state.dumping = std::mem::take(&mut state.last);
+                return state.dumping.then_some(Request::Last);
             }
             self.changed.wait(&mut state);
         }
@@ -276,20 +280,26 @@ impl DumpQueue {
         }
     }
 
-    /// Waits until all requests are done, and ends the thread. Called at the JVM's end. Gives up
-    /// when a dump shows no life for `limit`.
-    pub(crate) fn close(&self, limit: Duration) {
+    /// Whether there is a thread that makes the dumps.
+    pub(crate) fn is_served(&self) -> bool {
+        self.state.lock().served
+    }
+
+    /// Waits until all requests are done, with one more for the `last` dump, and ends the thread.
+    /// Called at the JVM's end. `false` if a dump shows no life for `limit`: it may be in a call
+    /// that the JVM does not answer any more.
+    pub(crate) fn close(&self, limit: Duration, last: bool) -> bool {
         let mut state = self.state.lock();
-        state.closed = true;
+        (state.closed, state.last) = (true, last);
         self.changed.notify_all();
-        let began = Instant::now();
+        let mut quiet = Quiet::begin();
         while state.served && state.is_busy() {
-            if began.elapsed() >= limit && ending::silent_for() >= limit {
-                say("the dump in progress is given up: it makes no progress, and the JVM is shutting down");
-                return;
+            if quiet.time() >= limit {
+                return false;
             }
             self.changed.wait_for(&mut state, LOOK);
         }
+        true
     }
 }
 
@@ -298,6 +308,9 @@ mod tests {
     use super::*;
     use crate::java_errors::JavaError;
     use jvm::event::ResourceKind;
+
+    /// Ample; nothing waits this long unless it is stuck.
+    const LIMIT: Duration = Duration::from_secs(60);
 
     fn heap() -> Thrown {
         Thrown::by_jvm(ResourceKind::Heap, "Java heap space")
@@ -312,9 +325,11 @@ mod tests {
         let signal = |turned_away| Some(Request::Signal { turned_away });
         assert_eq!(queue.take(), signal(2));
         queue.done();
-        queue.close(Duration::from_secs(60));
+        assert!(queue.close(LIMIT, true), "nobody serves it");
         assert_eq!(queue.take(), signal(0));
         assert_eq!(queue.take(), signal(0));
+        assert_eq!(queue.take(), Some(Request::Last));
+        queue.done();
         assert_eq!(queue.take(), None);
     }
 
@@ -329,10 +344,19 @@ mod tests {
                     queue.done();
                 }
             });
-            queue.close(Duration::from_secs(60));
+            assert!(queue.close(LIMIT, true));
             let state = queue.state.lock();
-            assert!(state.waiting == 0 && !state.dumping);
+            assert!(state.waiting == 0 && !state.dumping && !state.last);
         });
+    }
+
+    #[test]
+    fn a_dump_in_a_call_that_is_not_answered_is_given_up() {
+        let queue = DumpQueue::default();
+        queue.state.lock().served = true;
+        queue.request();
+        assert!(queue.take().is_some());
+        assert!(!queue.close(LOOK, true));
     }
 
     #[test]

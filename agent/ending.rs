@@ -5,22 +5,19 @@
 //! [`SILENCE_LIMIT`] without a sign of life.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// How long a dump may show no life while something is blocked on it: the JVM's end, or a thread
 /// that threw an OutOfMemoryError.
 pub(crate) const SILENCE_LIMIT: Duration = Duration::from_secs(10);
+/// Time between two looks of who waits.
+pub(crate) const LOOK: Duration = Duration::from_millis(250);
+/// Most time that counts between two looks. In the rest, this process did not run.
+const MOST_LOOK: Duration = Duration::from_secs(1);
 
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
-/// Time of the last sign of life, in milliseconds since [`since`].
-static LAST_SIGN_MS: AtomicU64 = AtomicU64::new(0);
-
-/// Time of the first sign of life.
-fn since() -> Instant {
-    static SINCE: OnceLock<Instant> = OnceLock::new();
-    *SINCE.get_or_init(Instant::now)
-}
+/// The number of signs of life.
+static SIGNS: AtomicU64 = AtomicU64::new(0);
 
 /// The JVM is shutting down. Any thread.
 pub(crate) fn begin() {
@@ -35,14 +32,58 @@ pub(crate) fn has_begun() -> bool {
 
 /// Shows that the running dump makes progress. Any thread, including callbacks of a heap walk.
 pub(crate) fn show_life() {
-    let now = u64::try_from(since().elapsed().as_millis()).unwrap_or(u64::MAX);
-    LAST_SIGN_MS.fetch_max(now, Ordering::Relaxed);
+    SIGNS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Time since the last sign of life of any dump.
-pub(crate) fn silent_for() -> Duration {
-    let last = Duration::from_millis(LAST_SIGN_MS.load(Ordering::Relaxed));
-    since().elapsed().saturating_sub(last)
+/// The time of one who waits, by regular looks. While the process is frozen (a container that is
+/// paused), nothing can happen, so that time does not count.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    looked: Instant,
+    waited: Duration,
+}
+
+impl Waiting {
+    /// Begins now.
+    pub(crate) fn begin() -> Self {
+        Self {
+            looked: Instant::now(),
+            waited: Duration::ZERO,
+        }
+    }
+
+    /// The time up to now.
+    pub(crate) fn time(&mut self) -> Duration {
+        let now = Instant::now();
+        self.waited += (now - self.looked).min(MOST_LOOK);
+        self.looked = now;
+        self.waited
+    }
+}
+
+/// The silence of the running dump, as one who waits for it hears it.
+#[derive(Debug)]
+pub(crate) struct Quiet {
+    signs: u64,
+    waiting: Waiting,
+}
+
+impl Quiet {
+    /// Begins now.
+    pub(crate) fn begin() -> Self {
+        Self {
+            signs: SIGNS.load(Ordering::Relaxed),
+            waiting: Waiting::begin(),
+        }
+    }
+
+    /// The time since the last sign of life of any dump.
+    pub(crate) fn time(&mut self) -> Duration {
+        if self.signs != SIGNS.load(Ordering::Relaxed) {
+            *self = Self::begin();
+        }
+        self.waiting.time()
+    }
 }
 
 #[cfg(test)]
@@ -51,13 +92,18 @@ mod tests {
 
     #[test]
     fn a_sign_of_life_ends_the_silence() {
-        let before = Instant::now();
-        // Dumps of other tests give signs of life, too.
-        while silent_for() < Duration::from_millis(5) {
-            std::thread::yield_now();
-        }
-        let silent = silent_for();
+        let mut quiet = Quiet::begin();
+        quiet.waiting.waited = SILENCE_LIMIT;
         show_life();
-        assert!(silent_for() <= silent + before.elapsed());
+        assert!(quiet.time() < SILENCE_LIMIT);
+    }
+
+    #[test]
+    fn time_in_which_the_process_was_frozen_does_not_count() {
+        let mut waiting = Waiting::begin();
+        waiting.looked -= 60 * MOST_LOOK;
+        assert_eq!(waiting.time(), MOST_LOOK);
+        waiting.looked -= LOOK;
+        assert!(waiting.time() >= MOST_LOOK + LOOK);
     }
 }

@@ -1,7 +1,9 @@
 //! The gate: counts the callbacks in progress. VM death closes it and waits until all have left.
 
+use crate::ending::{Quiet, LOOK};
 use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Set in the state once the gate is closed; the other bits count the callbacks inside.
 const CLOSED: u64 = 1 << 63;
@@ -36,14 +38,19 @@ impl Gate {
         }
     }
 
-    /// Admits no more callbacks, and waits for those in progress. Must not be called inside a
-    /// callback.
-    pub(crate) fn close(&self) {
+    /// Admits no more callbacks, and waits for those in progress. `false` if one stays inside, and
+    /// no dump shows life, for `limit`. Must not be called inside a callback.
+    pub(crate) fn close(&self, limit: Duration) -> bool {
         let mut waiting = self.waiting.lock();
         self.state.fetch_or(CLOSED, Ordering::AcqRel);
+        let mut quiet = Quiet::begin();
         while self.state.load(Ordering::Acquire) != CLOSED {
-            self.empty.wait(&mut waiting);
+            if quiet.time() >= limit {
+                return false;
+            }
+            self.empty.wait_for(&mut waiting, LOOK);
         }
+        true
     }
 }
 
@@ -58,13 +65,23 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicBool;
 
+    /// Ample; nothing waits this long unless it is stuck.
+    const LIMIT: Duration = Duration::from_secs(60);
     #[test]
     fn a_closed_gate_lets_nobody_in() {
         let gate = Gate::default();
         drop(gate.enter().expect("open"));
-        gate.close();
+        assert!(gate.close(LIMIT));
         assert!(gate.enter().is_none());
-        gate.close();
+        assert!(gate.close(LIMIT));
+    }
+
+    #[test]
+    fn one_who_stays_inside_is_not_waited_for_for_ever() {
+        let gate = Gate::default();
+        let _inside = gate.enter().expect("open");
+        assert!(!gate.close(LOOK));
+        assert!(gate.enter().is_none());
     }
 
     #[test]
@@ -84,7 +101,7 @@ mod tests {
                 });
             }
             std::thread::yield_now();
-            gate.close();
+            assert!(gate.close(LIMIT));
             closed.store(true, Ordering::SeqCst);
         });
     }

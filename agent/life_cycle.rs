@@ -4,14 +4,15 @@ use crate::dump_queue::Request;
 use crate::ending;
 use crate::heap;
 use crate::message::say;
-use crate::order::Order;
 use crate::other_switches;
 use crate::session::Session;
 use crate::thrown::Thrower;
+use hotspot::flags;
 use jvm::event::{
     Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, RESOURCE_EXHAUSTED, THREAD_END,
     THREAD_START,
 };
+use jvm::java_version::java_version;
 use jvm::jni::Jni;
 use jvm::last_hook::LastHook;
 use jvm::os::process_end::{at_exit, QuitIgnored};
@@ -111,11 +112,12 @@ fn listen(session: &Session, event: Event) {
     }
 }
 
-/// Dropped as the last: ends the commands whose dumps were given up.
+/// Dropped as the last: ends the commands whose dumps were given up, and removes their files.
 struct Ended;
 
 impl Drop for Ended {
     fn drop(&mut self) {
+        writer::remove_unfinished();
         command::end_all();
     }
 }
@@ -129,8 +131,7 @@ fn process_ends(session: &Session) {
         return;
     }
     ending::begin();
-    session.dump_queue.close(ending::SILENCE_LIMIT);
-    writer::remove_unfinished();
+    tell_whether_done(session.dump_queue.close(ending::SILENCE_LIMIT, false));
     if session.options.dump_on_exit && session.has_outlet() {
         say("no dump at the end: the process ended without the JVM's own shutdown (VMDeath), as when the heap is full or native code calls exit");
     }
@@ -152,11 +153,30 @@ fn may_error_follow(session: &Session, jni: &Jni<'_>) -> bool {
         && is_signal()
 }
 
-/// `VMDeath`: no event follows. Waits for callbacks and running dumps, then makes the last dump.
+/// Whether a collection may wait for ever from now on, and with it all that needs a safepoint: the
+/// dump, and the JVM's end. HotSpot 8 ends the concurrent threads of G1 before VMDeath. The next
+/// collection may start a cycle of theirs, and the one after that waits for its first step.
+fn may_collection_wait(session: &Session) -> bool {
+    java_version(&session.env) == 0 && flags::is_on("UseG1GC") == Some(true)
+}
+
+/// Tells of a dump that nothing waits for any more.
+fn tell_whether_done(is_done: bool) {
+    if !is_done {
+        say("the dump in progress is given up: it makes no progress, and the JVM is shutting down");
+    }
+}
+
+/// `VMDeath`: no event follows. Waits for callbacks and running dumps, then for the last dump. Each
+/// wait has a limit, since the JVM may not answer the calls of a dump any more.
 pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
     ending::begin();
     // Until this function ends: from here on, a thread dump would crash the JVM.
     let _ignored = QuitIgnored::begin();
+    session.profiles.stop(jni);
+    if may_collection_wait(session) {
+        jni.hold_off_collections();
+    }
     if let Some(net) = &session.net {
         net.connection.hurry();
     }
@@ -166,12 +186,16 @@ pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
     if may_error_follow(session, jni) {
         session.dump_queue.await_error(LATE_ERROR);
     }
-    session.gate.close();
     let limit = Duration::from_secs(u64::from(session.options.timeout_s));
-    session.dump_queue.close(limit);
-    session.profiles.stop(jni);
-    if session.options.dump_on_exit && session.has_outlet() {
-        session.dump(jni, &Order::at_end(&session.options));
+    let last = session.options.dump_on_exit && session.has_outlet();
+    let is_done = session.gate.close(limit) && session.dump_queue.close(limit, last);
+    tell_whether_done(is_done);
+    if !is_done {
+        // It may hold the connection.
+        return;
+    }
+    if last && !session.dump_queue.is_served() {
+        session.serve(jni, &Request::Last);
     }
     if let Some(net) = &session.net {
         net.end();

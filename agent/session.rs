@@ -178,20 +178,26 @@ impl Session {
             )),
             Request::Error(thrown) => say_if(self.options.verbose, &thrown.line),
             Request::Cause(why) => say_if(self.options.verbose, why),
+            Request::Last => {}
         }
-        let because = match request {
-            Request::Signal { .. } => "signal",
-            Request::Error(thrown) => &thrown.cause(&self.options.redaction),
-            Request::Cause(why) => why,
+        let error = match request {
+            Request::Error(thrown) => thrown.cause(&self.options.redaction),
+            _ => String::new(),
         };
-        let order = Order::because(&self.options, because);
+        let order = match request {
+            Request::Signal { .. } => Order::because(&self.options, "signal"),
+            Request::Error(_) => Order::because(&self.options, &error),
+            Request::Cause(why) => Order::because(&self.options, why),
+            Request::Last => Order::at_end(&self.options),
+        };
         self.descriptors.give_up();
         // If our code panics, the threads that wait for the dump must still be released.
         let made = catch_unwind(AssertUnwindSafe(|| match request {
             Request::Cause(_) => self.make(jni, &order),
             _ => self.dump(jni, &order),
         }));
-        if self.options.oom != OnOutOfMemory::Nothing && !matches!(request, Request::Error(_)) {
+        let more_may_follow = !matches!(request, Request::Error(_) | Request::Last);
+        if self.options.oom != OnOutOfMemory::Nothing && more_may_follow {
             self.descriptors.fill();
         }
         if let Some(triggers) = &self.triggers {

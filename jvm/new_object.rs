@@ -191,6 +191,17 @@ impl<'f> Jni<'f> {
         Some(())
     }
 
+    /// Keeps the JVM from collecting until the process ends, if its collector pins no objects: this
+    /// thread has an array in native code (`GetPrimitiveArrayCritical`) and never gives it back. At
+    /// the JVM's end. Threads that need a collection wait.
+    pub fn hold_off_collections(&self) {
+        if let Some(array) = self.new_array_of_bytes(0) {
+            let a: jobject = array.raw();
+            // SAFETY: a live array. This thread needs no other array in native code.
+            unsafe { jni_call!(self, GetPrimitiveArrayCritical(a, null_mut()), null_mut()) };
+        }
+    }
+
     /// Enters the monitor of an object that no other thread knows; `false` if the JVM refuses.
     pub fn lock(&self, object: &Object<'_>) -> bool {
         // SAFETY: a live handle.

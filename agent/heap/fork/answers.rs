@@ -7,7 +7,7 @@ use super::message::{send_ids, FramesMessage, FromChild, ThreadIds, ThreadNoteMe
 use super::process::Child;
 use super::product::Product;
 use crate::copied::{self, Step};
-use crate::ending;
+use crate::ending::{self, Quiet, Waiting, LOOK};
 use crate::heap::error::{Again, DumpError};
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::jvm_words::jvm_words;
@@ -24,6 +24,7 @@ use jvm::os::{careful_reads, room};
 use jvm::stack::StackFrame;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
@@ -35,8 +36,8 @@ use writer::DumpFile;
 const GRACE: Duration = Duration::from_secs(5);
 /// From the child's last sign of life until the parent reads it, on a busy machine.
 const SLACK: Duration = Duration::from_millis(500);
-/// Time between two checks whether the JVM is shutting down.
-const LOOK: Duration = Duration::from_millis(250);
+/// How long a child may be stopped once the JVM is shutting down. Tools do so for a moment.
+const STOPPED_LIMIT: Duration = Duration::from_secs(1);
 /// Bytes of memory that `hprof leaks` takes for each object, with what it gets through the stream.
 const ANALYSIS_BYTES: u64 = 60;
 /// Time between two progress lines.
@@ -71,13 +72,12 @@ impl Answers<'_, '_> {
         let _ = socket.set_read_timeout(Some(limit));
         let mut told = Instant::now();
         let (mut stage, mut writing) = (Stage::Begins, false);
-        let mut heard = Instant::now();
         loop {
             ending::show_life();
-            let waited = heard;
-            if let Err(why) = wait_for_word(&socket, &child, heard, limit) {
-                return Err(given_up(&mut child, why));
-            }
+            let silent = match wait_for_word(&socket, &child, limit) {
+                Ok(silent) => silent,
+                Err(why) => return Err(given_up(&mut child, why)),
+            };
             let message = FromChild::receive(&mut socket);
             stage = message.as_ref().map_or(stage, |told| stage.after(told));
             match message {
@@ -111,14 +111,17 @@ impl Answers<'_, '_> {
                     child.reap();
                     return Err(why);
                 }
+                Err(error) if !is_end(&error) => {
+                    let why = format!("the messages of the forked copy cannot be read: {error}");
+                    return Err(given_up(&mut child, why));
+                }
                 Err(_) => {
                     // The child's watchdog started counting slightly before the parent last heard
                     // from it.
-                    let is_late = waited.elapsed() + GRACE + SLACK >= limit;
+                    let is_late = silent + GRACE + SLACK >= limit;
                     return Err(self.without_a_word(&mut child, stage, writing && is_late));
                 }
             }
-            heard = Instant::now();
         }
     }
 
@@ -302,6 +305,12 @@ fn progress_line(bytes: u64, objects: u64, heap_bytes: u64, used_bytes: Option<u
     )
 }
 
+/// Whether the other end of the socket is closed, as when the child has ended.
+fn is_end(error: &io::Error) -> bool {
+    let kind = error.kind();
+    matches!(kind, ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset)
+}
+
 pub(super) fn broken_word() -> DumpError {
     DumpError::NoCopy("the forked copy sent its messages in the wrong order".to_owned())
 }
@@ -313,36 +322,37 @@ fn given_up(child: &mut Child, why: String) -> DumpError {
     DumpError::Child(why)
 }
 
-/// Waits until the child has sent something or is gone. An error, with the reason, if it has been
-/// silent for longer than `limit`, or for some seconds after the JVM began to shut down.
-fn wait_for_word(
-    socket: &UnixStream,
-    child: &Child,
-    heard: Instant,
-    limit: Duration,
-) -> Result<(), String> {
+/// Waits until the child has sent something or is gone, and returns how long. An error, with the
+/// reason, if it is silent for longer than `limit`, or for some seconds after the JVM began to shut
+/// down.
+fn wait_for_word(socket: &UnixStream, child: &Child, limit: Duration) -> Result<Duration, String> {
+    let (mut waiting, mut quiet, mut goes_on) = (Waiting::begin(), Quiet::begin(), Duration::ZERO);
     while !room::is_readable(socket.as_fd(), LOOK) {
-        let silent = heard.elapsed();
+        let silent = waiting.time();
         if silent >= limit {
             return Err(format!(
                 "the forked copy was silent for {} s",
                 silent.as_secs()
             ));
         }
+        let quiet = quiet.time();
+        if !ending::has_begun() || !child.is_stopped() {
+            goes_on = silent;
+        }
         if !ending::has_begun() {
             continue;
         }
-        if child.is_stopped() {
+        if silent - goes_on >= STOPPED_LIMIT {
             return Err("the JVM ends, and the forked copy was stopped by a signal".to_owned());
         }
-        if silent >= ending::SILENCE_LIMIT && ending::silent_for() >= ending::SILENCE_LIMIT {
+        if quiet >= ending::SILENCE_LIMIT {
             let seconds = ending::SILENCE_LIMIT.as_secs();
             return Err(format!(
                 "the JVM ends, and nothing more was written for {seconds} s"
             ));
         }
     }
-    Ok(())
+    Ok(waiting.time())
 }
 
 #[cfg(test)]

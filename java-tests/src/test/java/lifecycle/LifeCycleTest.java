@@ -88,6 +88,21 @@ class LifeCycleTest {
         }
     }
 
+    /** HotSpot 8 ends the threads of its collectors before it tells of its end, and a collection may wait for them. */
+    @ParameterizedTest
+    @ValueSource(strings = {"main", "halt"})
+    void theEndWaitsForNoCollection(String ending) {
+        for (Jdk jdk : Jdks.majors()) {
+            Path dump = folder.resolve(jdk.major + ".hprof");
+            try (Jvm jvm = Jvm.on(jdk, folder).with(Collector.G1).switches("-Xmx64m", "-XX:+ExplicitGCInvokesConcurrent")
+                    .dumpTo(dump).run(Collecting.class, ending).ready()) {
+                assertEquals(0, jvm.end(), jvm.err::text);
+                jvm.dumped(1);
+                new HprofCheck(dump).good();
+            }
+        }
+    }
+
     @ParameterizedTest
     @Rows("majors")
     void aLoaderThatIsHeldHoldsUpNothing(Jdk jdk) {
