@@ -12,6 +12,7 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import harness.Tools;
 import java.nio.file.Path;
 import java.nio.file.Paths;
@@ -20,7 +21,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Where a filter (seccomp) ends the process at system calls that the JVM itself does without, or refuses them, the agent does without
@@ -48,7 +48,7 @@ class FilterTest {
     }
 
     @ParameterizedTest
-    @MethodSource("filters")
+    @Rows("filters")
     void noDumpAndNoAnswerIsLost(Jdk jdk, String action, String calls, String question) {
         String options = "heap=dump,doe=n,file=out.hprof,on=every=1s,cooldown=1s,count=0,do=" + question + "=answer.txt";
         try (Jvm jvm = Jvm.on(jdk, folder).through(filter(), action, calls).switches("-Xmx64m").with(Collector.G1).agent(options)
@@ -71,7 +71,7 @@ class FilterTest {
 
     /** It is known before it is started. */
     @ParameterizedTest
-    @MethodSource("one")
+    @Rows("one")
     void aCommandThatCannotBeStartedIsNot(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).through(filter(), "KILL", "pipe2")
                 .agent("heap=dump,doe=n,file=out.hprof,on=every=1s,do=leaks=answer.txt").run(OutOfMemory.class, "none", "main", "forever")) {
@@ -86,7 +86,7 @@ class FilterTest {
 
     /** Another copy would end in the same way, so there is nothing to try again. */
     @ParameterizedTest
-    @MethodSource("one")
+    @Rows("one")
     void hotSpotDumpsWhereEachCopyIsEnded(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).through(filter(), "KILL", "getppid").agent("heap=dump,doe=n,file=out.hprof")
                 .run(OutOfMemory.class, "none", "main", "forever")) {

@@ -7,6 +7,7 @@ import harness.Attach;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Rows;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,7 +16,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** The pause that a dump tells is what HotSpot's log says of its safepoints, also if the dump has to wait for a processor. */
 class PauseTest {
@@ -33,7 +33,7 @@ class PauseTest {
     }
 
     @ParameterizedTest
-    @MethodSource("some")
+    @Rows("some")
     void isWhatHotSpotCounts(Jdk jdk) throws Exception {
         Path log = folder.resolve("safepoints");
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx64m", "-XX:+UseSerialGC", "-Xlog:safepoint:file=" + log).run(Spinning.class).ready()) {

@@ -44,6 +44,16 @@ class MatrixTest {
         assertEquals(Set.copyOf(ROWS), seen);
     }
 
+    /** Rows of another source would all run, and again in the second run of make test-all. */
+    @Test
+    void allRowsComeFromOneSource() throws IOException {
+        try (Stream<Path> files = Files.walk(Tools.source("."))) {
+            for (Path file : (Iterable<Path>) files.filter(path -> path.toString().endsWith("Test.java"))::iterator) {
+                assertTrue(!Files.readString(file).contains("@Method" + "Source"), file::toString);
+            }
+        }
+    }
+
     @Test
     void whatHasFailedBeforeIsThere() throws IOException {
         for (String[] failed : Matrix.FAILED_BEFORE) {
