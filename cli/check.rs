@@ -111,8 +111,7 @@ fn print(report: &Report, to: &mut dyn Write) -> io::Result<()> {
         return writeln!(to, "{}{notes}", counted(errors, "error"));
     }
     let bytes = counted(report.bytes, "byte");
-    let objects = counted(report.objects, "object");
-    writeln!(to, "OK: {bytes}, {objects}{notes}")
+    writeln!(to, "OK: {bytes}{notes}")
 }
 
 fn print_totals(report: &Report, to: &mut dyn Write) -> io::Result<()> {

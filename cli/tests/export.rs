@@ -1,4 +1,5 @@
-//! `hprof convert --to parquet`: tables that are whole, say what is in the dump, and tell no text unasked.
+//! `hprof convert --to parquet`: tables that are whole, say what is in the dump, and tell no text
+//! unasked.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

@@ -125,7 +125,7 @@ fn what_is_hostile_is_refused_and_the_next_request_is_answered() {
     }
     input.extend_from_slice(request(9, "ping", &json!({})).as_bytes());
     let answers = answers(&server(&folder, &[], &input));
-    assert_eq!(answers.len(), 5 + 4 + 10 + 4 + 1);
+    assert_eq!(answers.len(), 5 + 4 + 5 + 4 + 1);
     let (last, others) = answers.split_last().unwrap();
     assert_eq!(last, &json!({ "jsonrpc": "2.0", "id": 9, "result": {} }));
     for answer in others {

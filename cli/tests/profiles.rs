@@ -1,5 +1,5 @@
-//! `hprof sites` and the profiles of `hprof convert` as users see them. Their expected output is in `profiles/`;
-//! `BLESS=1` rewrites it.
+//! `hprof sites` and the profiles of `hprof convert` as users see them. Their expected output is in
+//! `profiles/`; `BLESS=1` rewrites it.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
