@@ -97,7 +97,8 @@ fn try_names(bytes: &[u8], threads: &[u64], names: &HashMap<u64, String>) {
     assert_eq!(&found.unwrap(), names);
 }
 
-/// The summary of `hprof check` and `hprof histo`: both count the same objects, with any number of threads.
+/// The summary of `hprof check`, and `hprof histo`:
+/// both count the same objects, with any number of threads.
 pub(crate) fn try_info(bytes: &[u8]) {
     let mut open = || -> std::io::Result<Box<dyn Read + '_>> { reader::unpacked(bytes) };
     let Ok(mut dump) = open()
