@@ -1,5 +1,5 @@
-//! Fuzzes `hprof convert --redact` with arbitrary files: the result is a copy of the same length or an error,
-//! and the copy contains no text except names.
+//! Fuzzes `hprof convert --redact` with arbitrary files: the result is a copy of the same length or
+//! an error, and the copy contains no text except names.
 #![no_main]
 
 use format::redaction::{FieldPatterns, Redacted, Redaction};
