@@ -15,6 +15,7 @@ use jvm::event::{
 use jvm::java_version::java_version;
 use jvm::jni::Jni;
 use jvm::last_hook::LastHook;
+use jvm::os::descriptor::keep_reserve;
 use jvm::os::process_end::{at_exit, QuitIgnored};
 use jvm::os::{children, command, map_reserve};
 use jvm::tracker::Natives;
@@ -52,7 +53,7 @@ pub(crate) fn vm_init(session: &'static Session, jni: &mut Jni<'_>) {
     };
     session.dump_queue.start(&session.env, jni, let_go, serve);
     if session.options.oom != OnOutOfMemory::Nothing {
-        session.descriptors.fill();
+        keep_reserve();
         other_switches::tell();
         listen(session, RESOURCE_EXHAUSTED);
     }

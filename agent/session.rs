@@ -19,7 +19,6 @@ use jvm::env::{Env, Vm};
 use jvm::error::JvmtiError;
 use jvm::event::{CLASS_PREPARE, RESOURCE_EXHAUSTED, VM_DEATH, VM_INIT};
 use jvm::jni::Jni;
-use jvm::os::descriptor::DescriptorReserve;
 use jvm::os::process_end::exit_now;
 use jvm::os::seccomp;
 use options::file_name::USED_NAMES;
@@ -61,8 +60,6 @@ pub(crate) struct Session {
     pub(crate) dump_queue: DumpQueue,
     /// What Java code throws at errors.
     pub(crate) java_errors: JavaErrors,
-    /// Descriptors for the dump of an OutOfMemoryError.
-    pub(crate) descriptors: DescriptorReserve,
     /// What causes dumps by itself.
     pub(crate) triggers: Option<Triggers>,
     /// The connection of `net=`; `None` without the option, or if the connection failed.
@@ -99,7 +96,6 @@ impl Session {
             census: Census::default(),
             dump_queue: DumpQueue::default(),
             java_errors: JavaErrors::default(),
-            descriptors: DescriptorReserve::default(),
             net: None,
         })
     }
@@ -190,16 +186,11 @@ impl Session {
             Request::Cause(why) => Order::because(&self.options, why),
             Request::Last => Order::at_end(&self.options),
         };
-        self.descriptors.give_up();
         // If our code panics, the threads that wait for the dump must still be released.
         let made = catch_unwind(AssertUnwindSafe(|| match request {
             Request::Cause(_) => self.make(jni, &order),
             _ => self.dump(jni, &order),
         }));
-        let more_may_follow = !matches!(request, Request::Error(_) | Request::Last);
-        if self.options.oom != OnOutOfMemory::Nothing && more_may_follow {
-            self.descriptors.fill();
-        }
         if let Some(triggers) = &self.triggers {
             let is_caused = matches!(request, Request::Cause(_));
             triggers.note_dump(is_caused, made.unwrap_or(false));

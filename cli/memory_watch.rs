@@ -32,13 +32,12 @@ pub(crate) fn begin() -> Result<(), Failure> {
             let _ = fs::write("/proc/self/oom_score_adj", FIRST_TO_DIE);
         }
         let watch = thread::Builder::new().name("memory watch".to_owned());
-        begun = watch.spawn(|| end_at(&MemoryLeft::open())).map(drop);
+        begun = MemoryLeft::open().and_then(|memory| {
+            let watch = watch.spawn(move || end_at(&memory));
+            watch.map(drop)
+        });
     });
-    begun.map_err(|fault| {
-        Failure::Input(format!(
-            "cannot start a thread that watches the memory: {fault}"
-        ))
-    })
+    begun.map_err(|fault| Failure::Input(format!("cannot watch the memory that is left: {fault}")))
 }
 
 /// Ends the process when too little is left.

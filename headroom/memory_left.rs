@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -71,15 +72,16 @@ struct Group {
 }
 
 impl MemoryLeft {
-    /// Opens the files that exist. A system without them sets no bound.
-    pub fn open() -> Self {
-        let folders = folders();
-        let groups = open_all(&folders);
-        Self {
-            machine: File::open("/proc/meminfo").ok(),
-            reserve_bytes: reserve_bytes(&groups, any_dies_as_one(&folders)),
+    /// Opens the files that exist. A system without them sets no bound; an error if it has them, or
+    /// may have them, and they cannot be opened now.
+    pub fn open() -> io::Result<Self> {
+        let folders = folders()?;
+        let groups = open_all(&folders)?;
+        Ok(Self {
+            machine: opened(Path::new("/proc/meminfo"))?,
+            reserve_bytes: reserve_bytes(&groups, any_dies_as_one(&folders)?),
             groups,
-        }
+        })
     }
 
     /// Bytes left, if they are so few that the application may need them; otherwise `None`.
@@ -113,10 +115,8 @@ impl MemoryLeft {
 /// machine's memory. `None` if the system does not report it.
 pub fn most_bytes() -> Option<u64> {
     let mut buffer = [0; 8192];
-    let group = open_all(&folders())
-        .iter()
-        .filter_map(|group| group.limit_bytes)
-        .min();
+    let groups = folders().and_then(|folders| open_all(&folders)).ok()?;
+    let group = groups.iter().filter_map(|group| group.limit_bytes).min();
     let machine = File::open("/proc/meminfo").ok().and_then(|file| {
         let kibibytes = number_after(read(&file, &mut buffer)?, "MemTotal:")?;
         kibibytes.checked_mul(1024)
@@ -128,27 +128,47 @@ pub fn most_bytes() -> Option<u64> {
 }
 
 /// Bytes of this process's page tables: a fork needs as many at once, and the kernel kills for
-/// them. 0 if the system does not report them.
-pub fn page_table_bytes() -> u64 {
-    let status = std::fs::read("/proc/self/status").unwrap_or_default();
+/// them. 0 if the system does not count them.
+pub fn page_table_bytes() -> io::Result<u64> {
+    let status = std::fs::read("/proc/self/status")?;
     let kibibytes = number_after(&String::from_utf8_lossy(&status), "VmPTE:");
-    kibibytes.unwrap_or(0).saturating_mul(1024)
+    Ok(kibibytes.unwrap_or(0).saturating_mul(1024))
 }
 
 /// Whether the kernel kills this process's whole control group when one of its processes must be
 /// killed for lack of memory.
 pub fn group_dies_as_one() -> bool {
-    any_dies_as_one(&folders())
+    folders()
+        .and_then(|folders| any_dies_as_one(&folders))
+        .unwrap_or(false)
+}
+
+/// The file; `None` if there is none for this process. An error if there may be one.
+fn opened(path: &Path) -> io::Result<Option<File>> {
+    /// EINTR, EIO, ENOMEM, ENFILE and EMFILE: they tell nothing about the file.
+    const TRANSIENT: [i32; 5] = [4, 5, 12, 23, 24];
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error)
+            if error
+                .raw_os_error()
+                .is_some_and(|it| TRANSIENT.contains(&it)) =>
+        {
+            let why = format!("{}: {error}", path.display());
+            Err(io::Error::new(error.kind(), why))
+        }
+        Err(_) => Ok(None),
+    }
 }
 
 /// A group's folder, and the names of its files.
 type Folder = (PathBuf, [&'static str; 4]);
 
 /// The folders of this process's group and of all groups that contain it.
-fn folders() -> Vec<Folder> {
+fn folders() -> io::Result<Vec<Folder>> {
     let mut buffer = [0; 8192];
-    let Ok(own) = File::open("/proc/self/cgroup") else {
-        return Vec::new();
+    let Some(own) = opened(Path::new("/proc/self/cgroup"))? else {
+        return Ok(Vec::new());
     };
     let own = read(&own, &mut buffer).unwrap_or("");
     let mut folders = Vec::new();
@@ -159,7 +179,7 @@ fn folders() -> Vec<Folder> {
             folders.extend(up(&folder, Path::new(root)).map(|folder| (folder, files)));
         }
     }
-    folders
+    Ok(folders)
 }
 
 /// From a folder up to the root.
@@ -170,20 +190,24 @@ fn up<'f>(folder: &'f Path, root: &'f Path) -> impl Iterator<Item = PathBuf> + '
 }
 
 /// The groups that have a limit.
-fn open_all(folders: &[Folder]) -> Vec<Group> {
-    let folders = folders.iter();
-    folders
-        .filter_map(|(folder, files)| Group::open_in(folder, *files))
-        .collect()
+fn open_all(folders: &[Folder]) -> io::Result<Vec<Group>> {
+    let groups = folders
+        .iter()
+        .map(|(folder, files)| Group::open_in(folder, *files));
+    groups.filter_map(Result::transpose).collect()
 }
 
 /// Whether any of these groups, with a limit or without one, is killed as a whole.
-fn any_dies_as_one(folders: &[Folder]) -> bool {
+fn any_dies_as_one(folders: &[Folder]) -> io::Result<bool> {
     let mut buffer = [0; 8192];
-    folders.iter().any(|(folder, _)| {
-        let file = File::open(folder.join(DIES_AS_ONE));
-        file.is_ok_and(|file| read(&file, &mut buffer).is_some_and(|answer| answer.trim() == "1"))
-    })
+    for (folder, _) in folders {
+        let file = opened(&folder.join(DIES_AS_ONE))?;
+        let answer = file.as_ref().and_then(|file| read(file, &mut buffer));
+        if answer.is_some_and(|answer| answer.trim() == "1") {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Bytes to leave to the application.
@@ -198,24 +222,27 @@ fn reserve_bytes(groups: &[Group], dies_as_one: bool) -> u64 {
 }
 
 impl Group {
+    /// `None` if the group has no limit.
     fn open_in(
         folder: &Path,
         [limit, usage, stat, inactive_file]: [&'static str; 4],
-    ) -> Option<Self> {
+    ) -> io::Result<Option<Self>> {
         let mut buffer = [0; 8192];
-        let limit = File::open(folder.join(limit)).ok()?;
-        // "max" is not a number: the group has no limit.
-        let limit_bytes = read(&limit, &mut buffer)?.trim().parse().ok();
-        let limit_bytes = limit_bytes.filter(|&limit| limit < NO_LIMIT);
-        let slow_bytes = File::open(folder.join(SLOWS)).ok().and_then(|file| {
-            let limit = read(&file, &mut buffer)?;
-            limit.trim().parse::<u64>().ok()
-        });
-        limit_bytes.or(slow_bytes)?;
-        let (usage, stat) = (
-            File::open(folder.join(usage)).ok()?,
-            File::open(folder.join(stat)).ok()?,
-        );
+        let mut limit_in = |name| {
+            let file = opened(&folder.join(name))?;
+            let text = file.as_ref().and_then(|file| read(file, &mut buffer));
+            // "max" is not a number: the group has no limit.
+            io::Result::Ok(text.and_then(|text| text.trim().parse::<u64>().ok()))
+        };
+        let limit_bytes = limit_in(limit)?.filter(|&limit| limit < NO_LIMIT);
+        let slow_bytes = limit_in(SLOWS)?;
+        if limit_bytes.or(slow_bytes).is_none() {
+            return Ok(None);
+        }
+        let files = (opened(&folder.join(usage))?, opened(&folder.join(stat))?);
+        let (Some(usage), Some(stat)) = files else {
+            return Ok(None);
+        };
         let mut group = Self {
             limit_bytes,
             slow_bytes: None,
@@ -223,10 +250,12 @@ impl Group {
             stat,
             inactive_file,
         };
-        let used_bytes = group.used_bytes()?;
+        let Some(used_bytes) = group.used_bytes() else {
+            return Ok(None);
+        };
         let is_below = |slow: &u64| used_bytes.saturating_add(RESERVE_BYTES) < *slow;
         group.slow_bytes = slow_bytes.filter(is_below);
-        Some(group)
+        Ok(Some(group))
     }
 
     /// The lower limit minus the usage; `None` if there is no limit.
@@ -320,7 +349,9 @@ mod tests {
             "memory.stat",
             "inactive_file",
         ];
-        let group = Group::open_in(folder.path(), files).expect("a group");
+        let group = Group::open_in(folder.path(), files)
+            .unwrap()
+            .expect("a group");
         assert_eq!(group.bytes_left(), Some(450));
         write("memory.current", "2000\n");
         assert_eq!(group.bytes_left(), Some(0));
@@ -329,17 +360,23 @@ mod tests {
         write("memory.high", &format!("{slow_bytes}\n"));
         assert_eq!(group.bytes_left(), Some(450));
         write("memory.max", "1000000000000\n");
-        let slowed = Group::open_in(folder.path(), files).expect("a group");
+        let slowed = Group::open_in(folder.path(), files)
+            .unwrap()
+            .expect("a group");
         assert_eq!(slowed.bytes_left(), Some(slow_bytes - 550));
         // A group that is there already goes on as before.
         write("memory.high", "800\n");
-        let slow = Group::open_in(folder.path(), files).expect("a group");
+        let slow = Group::open_in(folder.path(), files)
+            .unwrap()
+            .expect("a group");
         assert_eq!(slow.bytes_left(), Some(1_000_000_000_000 - 550));
         write("memory.max", "max\n");
-        let slow = Group::open_in(folder.path(), files).expect("a group");
+        let slow = Group::open_in(folder.path(), files)
+            .unwrap()
+            .expect("a group");
         assert_eq!((slow.limit_bytes, slow.bytes_left()), (None, None));
         write("memory.high", "max\n");
-        assert!(Group::open_in(folder.path(), files).is_none());
+        assert!(Group::open_in(folder.path(), files).unwrap().is_none());
     }
 
     #[test]
@@ -370,14 +407,14 @@ mod tests {
             .map(|folder| (folder, files))
             .collect();
         assert_eq!(folders.len(), 4);
-        let groups = open_all(&folders);
+        let groups = open_all(&folders).unwrap();
         let left: Vec<_> = groups.iter().filter_map(Group::bytes_left).collect();
         assert_eq!(left, [4_294_967_196, 999_999_900]);
-        assert!(!any_dies_as_one(&folders));
+        assert!(!any_dies_as_one(&folders).unwrap());
         // The setting counts even without a limit.
         for (answer, dies_as_one) in [("0\n", false), ("1\n", true)] {
             std::fs::write(own.join(DIES_AS_ONE), answer).expect("written");
-            assert_eq!(any_dies_as_one(&folders), dies_as_one);
+            assert_eq!(any_dies_as_one(&folders).unwrap(), dies_as_one);
         }
         assert_eq!(reserve_bytes(&groups, false), RESERVE_BYTES);
         assert_eq!(reserve_bytes(&groups, true), 1_000_000_000 / 16);
@@ -387,7 +424,7 @@ mod tests {
 
     #[test]
     fn what_is_left_is_measured_by_the_reserve() {
-        let left = MemoryLeft::open();
+        let left = MemoryLeft::open().unwrap();
         assert_eq!(left.too_little(), None);
         assert!(left.too_little_for(u64::MAX).is_some());
     }
@@ -395,6 +432,9 @@ mod tests {
     #[test]
     fn this_machine_has_some() {
         assert!(most_bytes().is_some_and(|most| most > 1 << 20));
-        assert!(MemoryLeft::open().bytes().is_some_and(|bytes| bytes > 0));
+        assert!(MemoryLeft::open()
+            .unwrap()
+            .bytes()
+            .is_some_and(|bytes| bytes > 0));
     }
 }

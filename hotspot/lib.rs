@@ -58,7 +58,7 @@ pub use memory_areas::MemoryAreas;
 pub use reference::Reference;
 pub use reserved_heap::{without, ReservedHeap};
 pub use scopes::JavaFrame;
-pub use shared_heap::{Mapped, SharedHeap};
+pub use shared_heap::{Mapped, SharedHeap, Uncopied};
 pub use stack_walk::{JavaCode, StackWalk};
 pub use standing_stacks::{HeldInChunks, StandingStacks};
 pub use tag_words::TagWords;

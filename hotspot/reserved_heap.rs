@@ -2,13 +2,17 @@
 
 use crate::unused_heap::words;
 use crate::vm_structs::Table;
-use jvm::object::Object;
-use jvm::os::careful_reads;
+use jvm::object::Handle;
+use jvm::os::descriptor;
 use jvm::os::written_pages::without as range_without;
-use snapshot::mappings::{os_maps, Mappings};
+use snapshot::mappings::Mappings;
+use std::io;
 use std::ops::Range;
 
 const PAGE_BYTES: u64 = 4096;
+
+/// The file with this process's mappings.
+pub(crate) const MAPS: &str = "/proc/self/maps";
 
 /// The reserved range of any collector but ZGC.
 #[derive(Clone, Debug)]
@@ -19,7 +23,7 @@ pub struct ReservedHeap {
 impl ReservedHeap {
     /// `None` if this JVM does not export the range (`CollectedHeap::_reserved`, vmStructs.cpp), or
     /// if this object is not in it.
-    pub fn of(object: &Object<'_>) -> Option<Self> {
+    pub fn of(object: Handle) -> Option<Self> {
         let table = Table::find()?;
         let heap = table.static_address("Universe", "_collectedHeap")?;
         let range = table.offset("CollectedHeap", "_reserved")?;
@@ -31,7 +35,7 @@ impl ReservedHeap {
         };
         let reserved = start..start.checked_add(length.checked_mul(8)?)?;
         let whole = [reserved.start, reserved.end].map(|edge| edge % PAGE_BYTES == 0);
-        let own = careful_reads::try_read(object.handle().bits() & !7)?;
+        let own = object.word()?;
         (whole == [true; 2] && reserved.contains(&own)).then_some(Self { reserved })
     }
 
@@ -41,11 +45,15 @@ impl ReservedHeap {
     }
 
     /// The parts that are memory of their own now: not what is only reserved, and not memory of a
-    /// file, such as archived objects. `None` if the kernel does not list them.
-    pub fn mapped(&self) -> Option<Vec<Range<u64>>> {
-        let mappings = Mappings::parse(&os_maps().ok()?);
-        Some(mappings.anonymous(&self.reserved).collect())
+    /// file, such as archived objects.
+    pub fn mapped(&self) -> io::Result<Vec<Range<u64>>> {
+        Ok(mappings()?.anonymous(&self.reserved).collect())
     }
+}
+
+/// This process's mappings.
+pub(crate) fn mappings() -> io::Result<Mappings> {
+    Ok(Mappings::parse(&descriptor::read(MAPS)?))
 }
 
 /// The ranges without these parts. Both are in order.

@@ -1,26 +1,38 @@
 //! A heap that a fork does not copy: whether it is one, and where it is mapped.
 
 use crate::flags::is_on;
-use crate::reserved_heap::ReservedHeap;
+use crate::reserved_heap::{mappings, ReservedHeap, MAPS};
 use crate::unused_heap::UnusedHeap;
 use crate::zgc::Zgc;
-use jvm::object::Object;
-use jvm::os::careful_reads;
+use jvm::object::{Handle, Object};
 use jvm::os::written_pages::joined;
+use jvm::os::{careful_reads, descriptor};
 use snapshot::layout::Colours;
-use snapshot::mappings::{os_maps, Mappings};
+use snapshot::mappings::Mappings;
+use std::io;
 use std::ops::Range;
 
 /// How the kernel names the memory of ZGC (zPhysicalMemoryBacking_linux.cpp).
 const OWN_MEMORY: &[u8] = b"/memfd:java_heap (deleted)";
 const LARGE_PAGES: &[u8] = b"/memfd:java_heap.hugetlb";
 
+const NOT_COPIED: &str = "the collector maps the heap so that a fork does not copy it";
+
 /// A heap that is mapped shared, and that is understood.
 #[derive(Clone, Debug)]
 pub struct SharedHeap {
     kind: Kind,
-    /// The slot of an object.
-    slot: u64,
+    /// An object.
+    object: Handle,
+}
+
+/// Why there can be no copy of a heap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Uncopied {
+    /// A fact about this heap, as the end of a sentence: it can never be copied.
+    Never(String),
+    /// The system did not tell where the heap is, for this reason. It may do so later.
+    Unknown(String),
 }
 
 #[derive(Clone, Debug)]
@@ -54,10 +66,10 @@ enum Place {
 }
 
 impl Place {
-    /// What is mapped there now; `None` if the kernel does not list it.
-    fn mapped(&self) -> Option<Vec<Range<u64>>> {
-        let maps = Mappings::parse(&os_maps().ok()?);
-        Some(match self {
+    /// What is mapped there now.
+    fn mapped(&self) -> io::Result<Vec<Range<u64>>> {
+        let maps = mappings()?;
+        Ok(match self {
             Self::Views { base, offset_mask } => maps.sharing_from(*base, *offset_mask),
             Self::Range(range) => maps.shared(range).collect(),
         })
@@ -67,10 +79,10 @@ impl Place {
 impl Mapped {
     /// All mappings of the heap's memory in this process, which may be a child of the one that
     /// looked: before the fork the collector may have mapped more.
-    pub fn mappings(&self) -> Vec<Range<u64>> {
+    pub fn mappings(&self) -> io::Result<Vec<Range<u64>>> {
         let mut all = self.all.clone();
-        all.extend(self.place.mapped().unwrap_or_default());
-        all
+        all.extend(self.place.mapped()?);
+        Ok(all)
     }
 
     /// All mappings of the heap's memory, as they were at the end of the look.
@@ -115,14 +127,16 @@ impl Mapped {
 
 impl SharedHeap {
     /// `None` if a fork copies the heap of this object. An error if it does not, and the heap is
-    /// not understood.
-    pub fn of(object: &Object<'_>) -> Result<Option<Self>, String> {
-        let slot = object.handle().bits() & !7;
-        let maps = os_maps().map_err(|error| format!("/proc/self/maps: {error}"))?;
+    /// not understood, or if the system does not tell.
+    pub fn of(object: &Object<'_>) -> Result<Option<Self>, Uncopied> {
+        let object = object.handle();
+        // Before the mappings: a collector may map more for it.
+        let address = object.word();
+        let maps = descriptor::read(MAPS).map_err(|error| Uncopied::Unknown(error.to_string()))?;
         // Large pages are not copied piece by piece.
         if let Some(zgc) = Zgc::find().filter(|_| !contains(&maps, LARGE_PAGES)) {
             let kind = Kind::Zgc(zgc);
-            return Ok(Some(Self { kind, slot }));
+            return Ok(Some(Self { kind, object }));
         }
         let mappings = Mappings::parse(&maps);
         let is_private = |address: u64| address % 8 == 0 && mappings.is_private(address);
@@ -135,51 +149,56 @@ impl SharedHeap {
             // No account is known of Shenandoah, which moves objects in the stop.
             Some(range) => UnusedHeap::find().map(|account| Kind::InRange(range, account)),
             None if is("UseZGC") => None,
-            None if careful_reads::try_read(slot).is_some_and(is_private) => return Ok(None),
+            None if address.is_some_and(is_private) => return Ok(None),
             None => None,
         };
         match kind {
-            Some(kind) => Ok(Some(Self { kind, slot })),
-            None => Err(careful_reads::why_unknown(
-                "the collector maps the heap so that a fork does not copy it",
-            )),
+            Some(kind) => Ok(Some(Self { kind, object })),
+            None => Err(Uncopied::Never(careful_reads::why_unknown(NOT_COPIED))),
         }
     }
 
     /// Whether it is memory that the collector has made for it, in small pages. Of other memory a
     /// file system decides how it is mapped.
-    pub fn is_own_memory(&self) -> bool {
-        let maps = os_maps().unwrap_or_default();
-        matches!(self.kind, Kind::Zgc(_)) && contains(&maps, OWN_MEMORY)
+    pub fn is_own_memory(&self) -> io::Result<bool> {
+        let is_zgc = matches!(self.kind, Kind::Zgc(_));
+        Ok(is_zgc && contains(&descriptor::read(MAPS)?, OWN_MEMORY))
     }
 
-    /// The heap as it is now; `None` if it cannot be read. It is certain while the application
-    /// stands still and no objects are being moved: then none begin to be.
-    pub fn look(&self) -> Option<Mapped> {
+    /// The heap as it is now; `None` if what was read does not fit together, an error if the system
+    /// does not tell. It is certain while the application stands still and no objects are being
+    /// moved: then none begin to be.
+    pub fn look(&self) -> io::Result<Option<Mapped>> {
         match &self.kind {
-            Kind::Zgc(zgc) => look_at_zgc(zgc, self.slot),
+            Kind::Zgc(zgc) => look_at_zgc(zgc, self.object),
             Kind::InRange(range, account) => {
-                let object = careful_reads::try_read(self.slot)?;
-                let maps = Mappings::parse(&os_maps().ok()?);
-                let used = joined(account.used()?);
-                used.iter().find(|part| part.contains(&object))?;
-                Some(Mapped {
+                let maps = mappings()?;
+                let used = || {
+                    let object = self.object.word()?;
+                    let used = joined(account.used()?);
+                    let has_object = used.iter().any(|part| part.contains(&object));
+                    has_object.then_some(used)
+                };
+                Ok(used().map(|used| Mapped {
                     place: Place::Range(range.clone()),
                     all: maps.shared(range).collect(),
                     used: used.iter().flat_map(|part| maps.shared(part)).collect(),
                     colours: None,
                     is_moving: false,
-                })
+                }))
             }
         }
     }
 
-    /// Whether the collector is moving objects; `None` if that cannot be read. Takes a fraction of
-    /// the time of a [look](SharedHeap::look).
-    pub fn is_moving(&self) -> Option<bool> {
+    /// Whether the collector is moving objects, with the same answers. Takes a fraction of the time
+    /// of a [look](SharedHeap::look).
+    pub fn is_moving(&self) -> io::Result<Option<bool>> {
         match &self.kind {
-            Kind::Zgc(zgc) => View::of(zgc, self.slot)?.is_relocating(zgc),
-            Kind::InRange(..) => Some(false),
+            Kind::Zgc(zgc) => {
+                let view = View::of(zgc, self.object);
+                view.map_or(Ok(None), |view| view.is_relocating(zgc))
+            }
+            Kind::InRange(..) => Ok(Some(false)),
         }
     }
 }
@@ -197,10 +216,10 @@ struct View {
 
 impl View {
     /// That in which this object is.
-    fn of(zgc: &Zgc, slot: u64) -> Option<Self> {
+    fn of(zgc: &Zgc, object: Handle) -> Option<Self> {
         let colours = zgc.colours()?;
         let offset_mask = colours.offset_mask;
-        let base = colours.base(careful_reads::try_read(slot)?)?;
+        let base = colours.base(object.word()?)?;
         let place = Place::Views { base, offset_mask };
         Some(Self {
             base,
@@ -216,25 +235,31 @@ impl View {
         all.iter().filter(is_part).cloned().collect()
     }
 
-    fn is_relocating(&self, zgc: &Zgc) -> Option<bool> {
-        zgc.is_relocating(self.colours, &self.part(&self.place.mapped()?))
+    fn is_relocating(&self, zgc: &Zgc) -> io::Result<Option<bool>> {
+        let part = self.part(&self.place.mapped()?);
+        Ok(zgc.is_relocating(self.colours, &part))
     }
 }
 
-fn look_at_zgc(zgc: &Zgc, slot: u64) -> Option<Mapped> {
-    let view = View::of(zgc, slot)?;
-    let is_moving = view.is_relocating(zgc)?;
+fn look_at_zgc(zgc: &Zgc, object: Handle) -> io::Result<Option<Mapped>> {
+    let Some(view) = View::of(zgc, object) else {
+        return Ok(None);
+    };
+    let Some(is_moving) = view.is_relocating(zgc)? else {
+        return Ok(None);
+    };
     // Whoever has just moved objects may have mapped memory for them.
     let all = view.place.mapped()?;
     let part = view.part(&all);
-    let used = cut_at_ends(&zgc.used(view.colours, &part)?, &part)?;
-    Some(Mapped {
+    let used = zgc.used(view.colours, &part);
+    let used = used.and_then(|used| cut_at_ends(&used, &part));
+    Ok(used.map(|used| Mapped {
         place: view.place,
         all,
         used,
         colours: Some(view.colours),
         is_moving,
-    })
+    }))
 }
 
 /// The ranges, cut where mappings end; `None` if a part of them is not mapped. Both are in order.

@@ -1,6 +1,7 @@
 //! A handle to a Java object: a JNI local reference that cannot leave the frame in which it was
 //! created.
 
+use super::os::careful_reads::is_readable;
 use jni::sys::jobject;
 use std::marker::PhantomData;
 
@@ -28,6 +29,15 @@ impl Handle {
     pub fn bits(self) -> u64 {
         self.0
     }
+
+    /// The word in the slot of a local reference that exists; `None` if this JVM's references are
+    /// no addresses of slots. Needs no descriptor.
+    pub fn word(self) -> Option<u64> {
+        let slot = self.0 & !7;
+        // SAFETY: the word was just found readable, and no JVM unmaps the slot of a reference that
+        // exists.
+        is_readable(slot).then(|| unsafe { (slot as *const u64).read_volatile() })
+    }
 }
 
 impl Object<'_> {
@@ -54,5 +64,20 @@ impl Object<'_> {
     /// The reference as JVMTI and JNI functions take it.
     pub(super) fn raw(&self) -> jobject {
         self.raw
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slot_of_a_reference_is_read_if_it_has_one() {
+        let word = 0x1234_5678_9abc_def0_u64;
+        let place = std::ptr::from_ref(&word) as u64;
+        assert_eq!(Handle(place | 2).word(), Some(word));
+        for no_address in [8, u64::MAX - 100] {
+            assert_eq!(Handle(no_address).word(), None);
+        }
     }
 }

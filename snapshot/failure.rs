@@ -1,5 +1,6 @@
 //! The reasons why a snapshot gives no dump. The child sends this to the parent.
 
+use std::io;
 use tables::ClassId;
 use writer::WriteError;
 
@@ -38,6 +39,8 @@ pub enum Failure {
     NoMemory,
     /// The child cannot start a thread; the reason.
     NoThread(String),
+    /// The system refused what the child needs; the error.
+    Refused(String),
     /// The parent does not answer.
     NoAnswer,
     /// HotSpot's walk ended before it had reached every virtual thread that has frames.
@@ -52,4 +55,10 @@ pub enum Failure {
     OopMaps,
     /// A fault in the agent's own code.
     Fault,
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Refused(error.to_string())
+    }
 }

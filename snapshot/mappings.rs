@@ -1,7 +1,6 @@
 //! The memory mappings of this process, from `/proc/self/maps` (proc_pid_maps(5)).
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::ops::Range;
 
 /// A mapped range of memory: one line of `/proc/PID/maps`.
@@ -20,9 +19,7 @@ pub struct Mapping {
 
 /// The text of `/proc/self/maps`, for [`Mapping::all`]. Works in a forked child, too.
 pub fn os_maps() -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    File::open("/proc/self/maps")?.read_to_end(&mut text)?;
-    Ok(text)
+    std::fs::read("/proc/self/maps")
 }
 
 impl Mapping {

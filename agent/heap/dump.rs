@@ -19,6 +19,7 @@ use format::{answer, ObjectSizes};
 use jvm::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJECTS};
 use jvm::env::{Env, Vm};
 use jvm::jni::Jni;
+use jvm::os::descriptor::{give_up_reserve, in_reserve, refill_reserve};
 use jvm::os::host::{unix_millis, utc_offset_seconds};
 use options::{Format, StopTheWorld};
 use parking_lot::{Mutex, MutexGuard};
@@ -101,6 +102,7 @@ impl Alone {
 impl Drop for Alone {
     fn drop(&mut self) {
         IS_DUMPING.set(false);
+        refill_reserve();
     }
 }
 
@@ -350,6 +352,8 @@ fn is_no_news(known: &[usize]) -> bool {
 /// Makes the dump by HotSpot's own dumper, in a JVMTI environment of its own.
 fn by_hotspot(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Outcome, DumpError> {
     let env = environment(request.vm)?;
+    // HotSpot opens its file itself.
+    give_up_reserve();
     // HotSpot dumps whatever a frame refers to, so the objects that are measured are in a frame of
     // their own.
     let sizes = |jni: &mut Jni<'_>| {
@@ -367,13 +371,11 @@ fn create_file(
     sizes: impl FnOnce() -> Option<ObjectSizes>,
 ) -> Result<DumpFile, WriteError> {
     if request.order.format == Format::Binary {
-        return DumpFile::create(request.outlet);
+        return in_reserve(|| DumpFile::create(request.outlet));
     }
-    text_dump::create(
-        request.outlet,
-        sizes().unwrap_or_default(),
-        utc_offset_seconds(unix_millis() / 1000),
-    )
+    let sizes = sizes().unwrap_or_default();
+    let offset_seconds = utc_offset_seconds(unix_millis() / 1000);
+    in_reserve(|| text_dump::create(request.outlet, sizes, offset_seconds))
 }
 
 /// A JVMTI environment with the capabilities that a dump needs.

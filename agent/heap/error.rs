@@ -1,6 +1,7 @@
 //! Why a heap dump was not made: one sentence for the user.
 
 use format::answer::Refusal;
+use hotspot::Uncopied;
 use jvm::error::JvmtiError;
 use std::fmt;
 use std::path::PathBuf;
@@ -42,8 +43,9 @@ pub(crate) enum DumpError {
     NoGraph(String),
     /// There can be no forked copy, so nothing can be redacted; the reason.
     NoRedaction(String),
-    /// The fork failed, or the child died; the reason, as the start of a sentence. Another dump may
-    /// succeed. The application was not stopped for another way.
+    /// The fork failed, the child died, or the system did not tell what a fork must know; the
+    /// reason, as the start of a sentence. Another dump may succeed. The application was not
+    /// stopped for another way.
     NoCopy(String),
     /// Only HotSpot's dumper, which stops the application, would work, and the user does not allow
     /// it.
@@ -139,11 +141,27 @@ pub(crate) enum Again {
     OopMaps,
     /// The heap outgrew the room for its image.
     Grown,
+    /// The system did not tell where the heap is; the error.
+    Unread(String),
 }
 
 impl From<Again> for DumpError {
     fn from(why: Again) -> Self {
-        Self::Again(why)
+        match why {
+            Again::Unread(error) => {
+                Self::NoCopy(format!("it is not known where the heap is: {error}"))
+            }
+            why => Self::Again(why),
+        }
+    }
+}
+
+impl From<Uncopied> for DumpError {
+    fn from(why: Uncopied) -> Self {
+        match why {
+            Uncopied::Never(why) => Self::Engine(why),
+            Uncopied::Unknown(error) => Again::Unread(error).into(),
+        }
     }
 }
 

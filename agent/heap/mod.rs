@@ -17,6 +17,7 @@ mod dumper;
 mod error;
 mod facts;
 mod fork;
+mod left;
 mod object_sizes;
 mod outcome;
 mod request;
@@ -54,7 +55,7 @@ pub(crate) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, options: &Options) {
 /// or that there will be none, as they cannot be redacted. `object` is any object.
 fn tell_of_pauses(options: &Options, object: &Object<'_>) {
     if options.heap_dump && !options.redaction.is_nothing() {
-        if let Err(why) = fork::look_at_heap(object) {
+        if let Some(why) = fork::never_copied(object) {
             let why = DumpError::NoRedaction(why);
             say(&format!("there will be no dump unless this changes: {why}"));
         }
@@ -67,7 +68,7 @@ fn tell_of_pauses(options: &Options, object: &Object<'_>) {
     if !(options.heap_dump && options.verbose && may_stop) {
         return;
     }
-    if let Err(why) = fork::look_at_heap(object) {
+    if let Some(why) = fork::never_copied(object) {
         say(&format!(
             "a heap dump will stop the application for as long as HotSpot's own (jcmd PID GC.heap_dump) does, because {why}"
         ));

@@ -9,6 +9,7 @@ use crate::order::Order;
 use crate::receiver::patience;
 use headroom::{group_dies_as_one, MemoryLeft};
 use jvm::os::command::{Command, End};
+use jvm::os::descriptor::in_reserve;
 use jvm::os::host::unix_millis;
 use jvm::os::own_library::own_library;
 use jvm::os::owner;
@@ -173,7 +174,9 @@ impl Answering {
     /// The command's answer, once it ends. The error is why it is no answer, as the end of a
     /// sentence.
     fn told(&mut self) -> Result<Vec<u8>, String> {
-        let (began, memory) = (Instant::now(), MemoryLeft::open());
+        let began = Instant::now();
+        let memory = in_reserve(MemoryLeft::open)
+            .map_err(|error| format!("was ended, as nobody can watch the memory: {error}"))?;
         let mut told = Vec::new();
         loop {
             let end = self.command.wait(LOOK);

@@ -2,23 +2,27 @@
 //! read of ours would crash.
 
 use super::seccomp::may_call;
-use std::io::Read;
-use std::os::fd::AsRawFd;
-use std::os::unix::net::UnixStream;
 
-/// Eight bytes at an address that may be unmapped; `None` if it is.
+/// Whether there is this word at an address that may be unmapped.
 ///
-/// The kernel copies them into a socket. It returns EFAULT where a read of ours would crash.
-pub fn try_read(address: u64) -> Option<u64> {
-    let (mut reader, writer) = UnixStream::pair().ok()?;
-    // SAFETY: the kernel checks the address.
-    let written = unsafe { libc::write(writer.as_raw_fd(), address as *const libc::c_void, 8) };
-    if written != 8 {
-        return None;
-    }
-    let mut word = [0; 8];
-    reader.read_exact(&mut word).ok()?;
-    Some(u64::from_ne_bytes(word))
+/// The kernel compares it: it would wait as long as the word has this value (futex(2)), but for no
+/// time. That needs no descriptor, and every JVM does it.
+pub fn has_word(address: u64, word: u64) -> bool {
+    let has_half = |address: u64, half: u32| {
+        let wait = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
+        let no_time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: the kernel checks the address; the record outlives the call.
+        let answer = unsafe { libc::syscall(libc::SYS_futex, address, wait, half, &no_time) };
+        let error = std::io::Error::last_os_error().raw_os_error();
+        // It has waited.
+        answer == 0 || [libc::ETIMEDOUT, libc::EINTR].map(Some).contains(&error)
+    };
+    let [a, b, c, d, e, f, g, h] = word.to_ne_bytes();
+    has_half(address, u32::from_ne_bytes([a, b, c, d]))
+        && has_half(address.wrapping_add(4), u32::from_ne_bytes([e, f, g, h]))
 }
 
 /// Whether the aligned word around an address can be read.
@@ -51,11 +55,16 @@ pub fn why_unknown(otherwise: &str) -> String {
 /// `bytes` bytes from each of these addresses, one after the other. `None` if one of them is not
 /// mapped, or if the system does not allow such reads.
 ///
-/// The kernel does the read, as in `try_read`, but for many addresses per call.
+/// The kernel does the read, which needs no descriptor.
 pub fn copies(addresses: &[u64], bytes: usize) -> Option<Vec<u8>> {
     /// Addresses per call (IOV_MAX).
     const MOST: usize = 1024;
-    let mut copied = vec![0; addresses.len().checked_mul(bytes)?];
+    /// The kernel may lack memory at one moment.
+    const TRIES: usize = 2;
+    let mut copied = Vec::new();
+    let all_bytes = addresses.len().checked_mul(bytes)?;
+    copied.try_reserve_exact(all_bytes).ok()?;
+    copied.resize(all_bytes, 0);
     if bytes == 0 {
         return Some(copied);
     }
@@ -78,9 +87,10 @@ pub fn copies(addresses: &[u64], bytes: usize) -> Option<Vec<u8>> {
         let count = libc::c_ulong::try_from(remote.len()).ok()?;
         // SAFETY: the kernel checks the addresses that are read; `local` describes `target`, which
         // only this function uses.
-        let read =
-            unsafe { libc::process_vm_readv(libc::getpid(), &local, 1, remote.as_ptr(), count, 0) };
-        if usize::try_from(read) != Ok(target.len()) {
+        let read = || unsafe {
+            libc::process_vm_readv(libc::getpid(), &local, 1, remote.as_ptr(), count, 0)
+        };
+        if !(0..TRIES).any(|_| usize::try_from(read()) == Ok(target.len())) {
             return None;
         }
     }
@@ -94,11 +104,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_can_be_tried() {
-        let word = 0x1234_u64;
-        assert_eq!(try_read(std::ptr::from_ref(&word) as u64), Some(0x1234));
-        assert_eq!(try_read(8), None);
-        assert_eq!(try_read(u64::MAX - 100), None);
+    fn a_word_is_compared_wherever_it_is() {
+        let word = 0x1234_5678_9abc_def0_u64;
+        let place = std::ptr::from_ref(&word) as u64;
+        assert!(has_word(place, word));
+        for other in [word ^ 1, word ^ (1 << 63), 0] {
+            assert!(!has_word(place, other), "{other:x}");
+        }
+        for unmapped in [8, u64::MAX - 103, u64::MAX - 3] {
+            assert!(!has_word(unmapped, 0));
+        }
     }
 
     #[test]

@@ -2,8 +2,10 @@
 //! can be known beforehand.
 
 use parking_lot::Mutex;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The descriptor. It stands for the root of the file system while it is not used.
 #[derive(Debug)]
@@ -41,21 +43,55 @@ impl FolderDescriptor {
     }
 }
 
-/// Descriptors that a dump needs at once, of this process's limit: `/proc/self/maps` or another
-/// file of the system's, two ends of a socket, the child's pidfd, the file, its folder, the
-/// duplicate that the child writes through, and what a compressor's or a receiver's pipe takes.
+/// Descriptors that a dump needs at once, of this process's limit: the file, the duplicate that the
+/// child writes through, two ends of a socket, the child's pidfd, the image and the kernel's notes
+/// for it, those that tell how much memory is left, and one for `/proc/self/maps` or what a
+/// compressor's or a receiver's pipe takes.
 const NEEDED: usize = 12;
 
-/// Descriptors that stand for nothing, to be closed when a dump needs their places: an application
-/// that leaks descriptors has left no others when it runs out of memory.
-#[derive(Debug, Default)]
-pub struct DescriptorReserve(Mutex<Vec<OwnedFd>>);
+/// Descriptors that stand for nothing, and keep places: an application that leaks descriptors has
+/// left no others when it runs out of memory.
+static RESERVE: Reserve = Reserve(Mutex::new(Vec::new()), AtomicBool::new(false));
 
-impl DescriptorReserve {
-    /// Takes as many as a dump needs, as far as the system has them.
-    pub fn fill(&self) {
+/// The descriptors, and whether there are to be any.
+#[derive(Debug)]
+struct Reserve(Mutex<Vec<OwnedFd>>, AtomicBool);
+
+/// Keeps as many places as a dump needs, as far as the system has them, from now on.
+pub fn keep_reserve() {
+    RESERVE.1.store(true, Ordering::Relaxed);
+    RESERVE.refill();
+}
+
+/// Keeps the places again that a dump has used, if there is to be a reserve.
+pub fn refill_reserve() {
+    RESERVE.refill();
+}
+
+/// Leaves all its places to whoever opens something next.
+pub fn give_up_reserve() {
+    RESERVE.0.lock().clear();
+}
+
+/// Opens something, in a place of the reserve if the process has no other. A place is given up only
+/// at the moment at which it is needed: a thread of the application that waits for one would take
+/// it.
+///
+/// Waits for nobody: the VM thread calls it, and a forked child.
+pub fn in_reserve<T, E: ToString>(open: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+    RESERVE.open(open)
+}
+
+/// The content of a file of the system's, which an error names. The place that it was read in
+/// belongs to the reserve again before another thread can take it.
+pub fn read(path: &str) -> io::Result<Vec<u8>> {
+    RESERVE.read(path)
+}
+
+impl Reserve {
+    fn refill(&self) {
         let mut held = self.0.lock();
-        while held.len() < NEEDED {
+        while self.1.load(Ordering::Relaxed) && held.len() < NEEDED {
             let Ok(descriptor) = root() else {
                 return;
             };
@@ -63,10 +99,39 @@ impl DescriptorReserve {
         }
     }
 
-    /// Leaves their places to a dump.
-    pub fn give_up(&self) {
-        self.0.lock().clear();
+    fn open<T, E: ToString>(&self, mut open: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+        loop {
+            match open() {
+                Err(error) if is_full(&error.to_string()) && self.give_up_one() => {}
+                opened => return opened,
+            }
+        }
     }
+
+    fn give_up_one(&self) -> bool {
+        let held = self.0.try_lock();
+        held.is_some_and(|mut held| held.pop().is_some())
+    }
+
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{path}: {error}"));
+        let mut file = self.open(|| File::open(path)).map_err(named)?;
+        let mut text = Vec::new();
+        let read = file.read_to_end(&mut text).map_err(named);
+        if let Some(mut held) = self.0.try_lock() {
+            if self.1.load(Ordering::Relaxed) && held.len() < NEEDED {
+                held.push(file.into());
+            }
+        }
+        read.map(|_| text)
+    }
+}
+
+/// Whether an error says that this process, or the system, has too many open files. Errors of all
+/// layers end as texts, in which `std` names the number.
+fn is_full(error: &str) -> bool {
+    let mut numbers = [libc::EMFILE, libc::ENFILE].into_iter();
+    numbers.any(|number| error.contains(&format!("(os error {number})")))
 }
 
 fn root() -> io::Result<OwnedFd> {
@@ -83,18 +148,40 @@ fn root() -> io::Result<OwnedFd> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::{read_to_string, write, File};
+    use std::fs::{read_to_string, write};
 
     #[test]
-    fn the_places_of_a_reserve_are_free_when_it_is_given_up() {
-        let reserve = DescriptorReserve::default();
-        reserve.fill();
-        let held: Vec<_> = reserve.0.lock().iter().map(AsRawFd::as_raw_fd).collect();
-        assert_eq!(held.len(), NEEDED);
-        reserve.fill();
-        assert_eq!(reserve.0.lock().len(), NEEDED);
-        reserve.give_up();
-        assert!(reserve.0.lock().is_empty());
+    fn a_place_is_given_up_when_it_is_needed_and_taken_back_when_it_is_not() {
+        let reserve = Reserve(Mutex::default(), AtomicBool::new(true));
+        let held = || reserve.0.lock().len();
+        reserve.refill();
+        assert_eq!(held(), NEEDED);
+        let mut errors = [libc::EMFILE, libc::ENFILE, libc::EACCES].into_iter();
+        let mut refused = || match errors.next() {
+            Some(number) => Err(io::Error::from_raw_os_error(number)),
+            None => Ok(()),
+        };
+        // What another place does not help is told.
+        let told = reserve
+            .open(&mut refused)
+            .map_err(|error| error.raw_os_error());
+        assert_eq!((told, held()), (Err(Some(libc::EACCES)), NEEDED - 2));
+        assert!(reserve.open(&mut refused).is_ok());
+        assert!(reserve
+            .read("/proc/self/maps")
+            .is_ok_and(|text| !text.is_empty()));
+        assert_eq!(held(), NEEDED - 1);
+        let missing = reserve.read("/proc/self/none").unwrap_err();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+        assert!(missing.to_string().starts_with("/proc/self/none: "));
+        reserve.refill();
+        assert_eq!(held(), NEEDED);
+        // A process without one keeps nothing.
+        let none = Reserve(Mutex::default(), AtomicBool::new(false));
+        none.refill();
+        assert!(none.read("/proc/self/maps").is_ok());
+        let full = none.open(|| Err::<(), _>(io::Error::from_raw_os_error(libc::EMFILE)));
+        assert_eq!((full.is_err(), none.0.lock().len()), (true, 0));
     }
 
     #[test]

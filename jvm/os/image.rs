@@ -40,10 +40,7 @@ impl Image {
     /// is given back when the value is dropped and no child has mapped it any more.
     pub fn with_room(bytes: u64, may_go_on: impl Fn() -> bool) -> io::Result<Self> {
         let bytes = bytes.next_multiple_of(PAGE_BYTES);
-        if longest_file().is_some_and(|most| most < bytes) {
-            // The kernel would send SIGXFSZ.
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
+        check_length(bytes)?;
         let length = usize::try_from(bytes).map_err(io::Error::other)?;
         let file = memory_file(c"hprof image")?;
         // SAFETY: system calls with plain numbers; the mapping is new memory.
@@ -171,16 +168,22 @@ impl Drop for Image {
     }
 }
 
-/// The bytes of the longest file that this process may write (RLIMIT_FSIZE); `None` without a
-/// limit.
-pub(super) fn longest_file() -> Option<u64> {
+/// An error if this process may write no file of this length (RLIMIT_FSIZE): the kernel would send
+/// SIGXFSZ.
+pub(super) fn check_length(bytes: u64) -> io::Result<()> {
     let mut limit = libc::rlimit {
         rlim_cur: libc::RLIM_INFINITY,
         rlim_max: libc::RLIM_INFINITY,
     };
     // SAFETY: the record outlives the call.
     unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
-    Some(limit.rlim_cur).filter(|&bytes| bytes != libc::RLIM_INFINITY)
+    if limit.rlim_cur != libc::RLIM_INFINITY && limit.rlim_cur < bytes {
+        let (most, bytes) = (limit.rlim_cur >> 20, bytes >> 20);
+        let why =
+            format!("an image of {bytes} MiB is longer than a file may be (ulimit -f: {most} MiB)");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+    }
+    Ok(())
 }
 
 /// Copies a part of a shared mapping to memory of an [`Image`]; `false` if it is none any more.

@@ -1,5 +1,6 @@
 //! Files that are memory, without a name.
 
+use super::descriptor::in_reserve;
 use super::seccomp::check;
 use std::ffi::CStr;
 use std::io;
@@ -13,8 +14,9 @@ const MFD_NOEXEC_SEAL: libc::c_uint = 8;
 /// lists of mappings.
 pub(super) fn memory_file(name: &CStr) -> io::Result<OwnedFd> {
     check(&[libc::SYS_memfd_create])?;
-    made(name, libc::MFD_CLOEXEC | MFD_NOEXEC_SEAL).or_else(|error| match error.kind() {
-        io::ErrorKind::InvalidInput => made(name, libc::MFD_CLOEXEC),
+    let with = |flags| in_reserve(|| made(name, flags));
+    with(libc::MFD_CLOEXEC | MFD_NOEXEC_SEAL).or_else(|error| match error.kind() {
+        io::ErrorKind::InvalidInput => with(libc::MFD_CLOEXEC),
         _ => Err(error),
     })
 }

@@ -3,6 +3,7 @@
 //! A filter answers a call with an error, which harms nobody, or ends the process. So a forked
 //! probe, which does nothing else, tries the calls that a JVM does without.
 
+use super::descriptor::read;
 use super::fork_handlers::ForkBy;
 use std::io;
 use std::mem::zeroed;
@@ -85,21 +86,29 @@ pub fn ask() {
 
 fn answers() -> &'static Answers {
     static ANSWERS: OnceLock<Answers> = OnceLock::new();
-    ANSWERS.get_or_init(|| {
-        // The name of the process may be no text.
-        let status = std::fs::read("/proc/self/status").unwrap_or_default();
-        let status = String::from_utf8_lossy(&status);
-        let number = |name: &str| {
-            let value = status.lines().find_map(|line| line.strip_prefix(name))?;
-            value.split_whitespace().next()?.parse::<u64>().ok()
-        };
-        if !status.is_empty() && number("Seccomp:").unwrap_or(0) == 0 {
-            return Answers::AllPass;
-        }
-        let is_small = number("RssAnon:").is_some_and(|kb| kb <= MOST_COPIED_KB);
-        let asked = is_small.then(|| with_shared_number(deadly)).flatten();
-        asked.map_or(Answers::NotAsked, Answers::Deadly)
-    })
+    if let Some(answers) = ANSWERS.get() {
+        return answers;
+    }
+    match read("/proc/self/status") {
+        Ok(status) => ANSWERS.get_or_init(|| answers_by(&status)),
+        // Later there may be a descriptor for it.
+        Err(_) => &Answers::NotAsked,
+    }
+}
+
+fn answers_by(status: &[u8]) -> Answers {
+    // The name of the process may be no text.
+    let status = String::from_utf8_lossy(status);
+    let number = |name: &str| {
+        let value = status.lines().find_map(|line| line.strip_prefix(name))?;
+        value.split_whitespace().next()?.parse::<u64>().ok()
+    };
+    if !status.is_empty() && number("Seccomp:").unwrap_or(0) == 0 {
+        return Answers::AllPass;
+    }
+    let is_small = number("RssAnon:").is_some_and(|kb| kb <= MOST_COPIED_KB);
+    let asked = is_small.then(|| with_shared_number(deadly)).flatten();
+    asked.map_or(Answers::NotAsked, Answers::Deadly)
 }
 
 /// The calls that end a process; `None` if there can be no probe.

@@ -2,7 +2,7 @@
 //! copies what was written since the one before.
 
 use super::careful_reads;
-use super::image::{longest_file, map};
+use super::image::{check_length, map};
 use super::memory_file::memory_file;
 use super::written_pages::{joined, without, Sharing, WrittenPages};
 use std::io;
@@ -58,10 +58,7 @@ impl TrackedImage {
     fn of(within: Range<u64>, sharing: Sharing, distances: Vec<u64>) -> io::Result<Self> {
         let written = WrittenPages::open(sharing)?;
         let bytes = within.end.saturating_sub(within.start);
-        if longest_file().is_some_and(|most| most < bytes) {
-            // The kernel would send SIGXFSZ.
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
+        check_length(bytes)?;
         let end = libc::off_t::try_from(bytes).map_err(io::Error::other)?;
         let file = memory_file(c"hprof image")?;
         // SAFETY: a system call with plain numbers.

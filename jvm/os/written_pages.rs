@@ -2,6 +2,7 @@
 //! each first write to a page (userfaultfd(2) in its asynchronous mode, and the ioctl PAGEMAP_SCAN,
 //! Linux 6.7).
 
+use super::descriptor::in_reserve;
 use super::seccomp::may_call;
 use std::fs::{read_to_string, File};
 use std::io;
@@ -104,37 +105,43 @@ pub struct WrittenPages {
 
 impl WrittenPages {
     /// An error if the kernel keeps no such notes, or if a filter may end the process for these
-    /// system calls.
+    /// system calls; also if there is no descriptor for them.
     pub fn open(sharing: Sharing) -> io::Result<Self> {
         if !may_call(&[libc::SYS_userfaultfd, libc::SYS_ioctl]) {
-            return Err(io::Error::other("a seccomp filter may not allow it"));
+            return Err(untracked(io::Error::other(
+                "a seccomp filter may not allow it",
+            )));
         }
         let settings = SHARED_HUGE_PAGES.map(|path| read_to_string(path).unwrap_or_default());
         if sharing == Sharing::Shared && !settings.iter().all(|text| is_asked_for(text)) {
-            return Err(io::Error::other("shared memory may get huge pages"));
+            return Err(io::Error::other(
+                "the kernel tracks no writes: shared memory may get huge pages",
+            ));
         }
         let flags = libc::O_CLOEXEC | UFFD_USER_MODE_ONLY;
         // SAFETY: a system call with plain numbers; the descriptor is new.
-        let notes = unsafe {
+        let notes = in_reserve(|| unsafe {
             let fd = libc::syscall(libc::SYS_userfaultfd, flags);
             let fd = i32::try_from(fd).ok().filter(|&fd| fd >= 0);
-            OwnedFd::from_raw_fd(fd.ok_or_else(io::Error::last_os_error)?)
-        };
+            fd.map(|fd| OwnedFd::from_raw_fd(fd))
+                .ok_or_else(io::Error::last_os_error)
+        });
+        let notes = notes.map_err(untracked)?;
         let features = match sharing {
             Sharing::Private => FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED,
             Sharing::Shared => FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED | FEATURE_WP_SHARED,
         };
         let mut api = [UFFD_API, features, 0];
-        ask(&notes, API, &mut api)?;
-        let pagemap = File::open("/proc/self/pagemap")?;
+        ask(&notes, API, &mut api).map_err(untracked)?;
+        let pagemap = in_reserve(|| File::open("/proc/self/pagemap"))?;
         let written = Self {
             notes,
             pagemap,
             sharing,
             watched: Vec::new(),
         };
-        written.written(0..1 << 12, |_| Ok(()))?;
-        Ok(written)
+        let can_tell = written.written(0..1 << 12, |_| Ok(()));
+        can_tell.map_err(untracked).map(|()| written)
     }
 
     /// Has the kernel take notes of this range, which is mapped as [`WrittenPages::open`] was told.
@@ -314,6 +321,14 @@ impl Drop for WrittenPages {
                 start += bytes;
             }
         }
+    }
+}
+
+/// An error of a kernel that keeps no notes, unless it only has no memory or descriptor for them.
+fn untracked(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM) => error,
+        _ => io::Error::other(format!("the kernel tracks no writes: {error}")),
     }
 }
 

@@ -246,7 +246,7 @@ fn files_are_touched_in_one_place() {
             "agent/trigger/written_files.rs",
             "headroom/memory_left.rs",
             "agent/heap/stop_bound.rs",
-            "jvm/os/seccomp.rs",
+            "jvm/os/descriptor.rs",
             "jvm/os/written_pages.rs",
             "jvm/os/image_check.rs",
             "agent/heap/fork/process.rs",

@@ -108,14 +108,15 @@ const AGENT: [Row; 23] = [
 ];
 
 /// Heap dumps: the engines do not import each other.
-const HEAP: [Row; 11] = [
+const HEAP: [Row; 12] = [
     ("cause", &[]),
     ("error", &[]),
     ("object_sizes", &[]),
     ("outcome", &[]),
     ("text_dump", &[]),
     ("stop_bound", &["error"]),
-    ("facts", &["error"]),
+    ("left", &["error"]),
+    ("facts", &["error", "left"]),
     ("tried", &["stop_bound"]),
     (
         "fork",
@@ -123,6 +124,7 @@ const HEAP: [Row; 11] = [
             "cause",
             "error",
             "facts",
+            "left",
             "object_sizes",
             "outcome",
             "stop_bound",
@@ -136,6 +138,7 @@ const HEAP: [Row; 11] = [
             "cause",
             "error",
             "facts",
+            "left",
             "object_sizes",
             "outcome",
             "request",

@@ -65,7 +65,7 @@ pub(in crate::heap) fn dump_by_hotspot(
     facts.hold_profiled(request.profiled, request.order.options)?;
     let (known, pause) = facts.dump(management, &name, request.order.options)?;
     facts.tell_of_jvm(request.order.options, pause);
-    let raw = RawHeap::new(name.raw.open(owner::check)?);
+    let raw = RawHeap::new(name.raw.open(owner::check)?)?;
     let knowledge = Knowledge {
         tables: &facts.tables,
         objects: &mut facts.objects,

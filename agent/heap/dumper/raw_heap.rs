@@ -2,6 +2,8 @@
 //! takes.
 
 use crate::ending;
+use crate::heap::error::DumpError;
+use crate::heap::left::memory_left;
 use headroom::MemoryLeft;
 use std::io::{self, Read};
 use translation::Surroundings;
@@ -19,11 +21,11 @@ pub(super) struct RawHeap {
 
 impl RawHeap {
     /// This file.
-    pub(super) fn new(file: RawFile) -> Self {
-        Self {
+    pub(super) fn new(file: RawFile) -> Result<Self, DumpError> {
+        Ok(Self {
             file,
-            memory: MemoryLeft::open(),
-        }
+            memory: memory_left()?,
+        })
     }
 }
 

@@ -10,7 +10,7 @@
 //! kept for ever; all of it is given back.
 
 use crate::heap::error::DumpError;
-use headroom::MemoryLeft;
+use crate::heap::left::memory_left;
 use jvm::os::host::trim_memory;
 use parking_lot::Mutex;
 use std::thread;
@@ -52,7 +52,7 @@ impl StackRoom {
     /// [`DumpError::DeepStacks`].
     pub(in crate::heap) fn check(java: u32, frames: usize) -> Result<Self, DumpError> {
         let bytes = frames as u64 * frame_bytes(java);
-        check(frames, bytes, MemoryLeft::open().too_little_for(bytes))?;
+        check(frames, bytes, memory_left()?.too_little_for(bytes))?;
         ROOMS.lock().kept += 1;
         Ok(Self { bytes })
     }

@@ -16,9 +16,9 @@ use crate::heap::facts::roots::ThreadNote;
 use crate::heap::facts::stacks::ReadStack;
 use crate::heap::facts::threads::CapturedStacks;
 use crate::heap::facts::told_methods::ToldMethods;
+use crate::heap::left::memory_left;
 use crate::message::say_if;
 use format::{ClassUnits, JvmFacts, MemoryArea};
-use headroom::MemoryLeft;
 use jvm::method::MethodId;
 use jvm::os::{careful_reads, room};
 use jvm::stack::StackFrame;
@@ -271,7 +271,7 @@ impl Answers<'_, '_> {
         let method = unsafe { MethodId::from_bits(bits) }?;
         let is_same = || {
             let mut same_words = self.same_words.borrow_mut();
-            let look = || word != 0 && careful_reads::try_read(bits) == Some(word);
+            let look = || word != 0 && careful_reads::has_word(bits, word);
             *same_words.entry((bits, word)).or_insert_with(look)
         };
         (self.known_methods.contains(&method) || is_same()).then_some(method)
@@ -281,7 +281,7 @@ impl Answers<'_, '_> {
 /// An error if the container or the machine has no memory for the analysis of so many objects.
 fn check_room(objects: u64) -> Result<(), DumpError> {
     let needed_bytes = objects.saturating_mul(ANALYSIS_BYTES);
-    let too_little = MemoryLeft::open().too_little_for(needed_bytes);
+    let too_little = memory_left()?.too_little_for(needed_bytes);
     match too_little.filter(|_| objects > 0) {
         Some(left_bytes) => Err(DumpError::SmallRoom {
             objects,

@@ -156,7 +156,7 @@ impl Task<'_, '_> {
         // SAFETY: this is the forked copy, which has only this thread, and which any read may end.
         let memory = unsafe { ProcessMemory::new() };
         let memory = memory.coloured(self.image.as_ref().and_then(|image| image.colours()));
-        let mappings = os_maps().map_err(|_| Failure::NoMemory)?;
+        let mappings = os_maps()?;
         let mappings = Mappings::parse(&mappings).tried(careful_reads::is_readable);
         self.take_addresses(memory, &mappings, seen)?;
         let calibration = Calibration {
@@ -227,7 +227,7 @@ impl Task<'_, '_> {
             "hprof walker",
             || Walker::new(snapshot, &work, on_object()).run(),
             || work.end(),
-            &mut Watch::new(&mut self.socket, snapshot, writer, watchdog),
+            &mut Watch::new(&mut self.socket, snapshot, writer, watchdog)?,
         )
     }
 

@@ -125,7 +125,7 @@ impl<'d, 'f> Task<'d, 'f> {
             "hprof counter",
             || ClassCounter::new(snapshot, sizes).run(&parts),
             || parts.end(),
-            &mut Watch::new(&mut self.socket, snapshot, None, watchdog),
+            &mut Watch::new(&mut self.socket, snapshot, None, watchdog)?,
         )?;
         let counts = (0..).zip(ClassCount::sum(counted));
         let classes = counts.filter(|(_, count)| count.instances > 0);
@@ -235,7 +235,7 @@ impl<'d, 'f> Task<'d, 'f> {
                 }
             },
             || parts.end(),
-            &mut Watch::new(&mut self.socket, snapshot, Some(&writer), watchdog),
+            &mut Watch::new(&mut self.socket, snapshot, Some(&writer), watchdog)?,
         )?;
         watchdog.feed();
         // Bytes still on their way may take a slow reader longer than the watchdog waits.
@@ -244,7 +244,7 @@ impl<'d, 'f> Task<'d, 'f> {
             "hprof flusher",
             || writer.flush().map_err(Failure::Write),
             || (),
-            &mut Watch::new(&mut self.socket, snapshot, Some(&writer), watchdog),
+            &mut Watch::new(&mut self.socket, snapshot, Some(&writer), watchdog)?,
         )?;
         watchdog.feed();
         let bytes = writer.finish()?;

@@ -57,6 +57,7 @@ impl From<Failure> for DumpError {
             Failure::Write(error) => Self::Child(error.to_string()),
             Failure::LittleMemory { left_bytes } => Self::LittleMemory { left_bytes },
             Failure::NoThread(why) => lost(&format!("could not start a thread: {why}")),
+            Failure::Refused(why) => lost(&format!("was refused what it needs: {why}")),
             Failure::NoMemory => lost("had no memory for its marks"),
             Failure::NoFrames => {
                 Self::Engine("the frames of a virtual thread were not reported".to_owned())

@@ -82,16 +82,16 @@ impl<'w> Watch<'w> {
         snapshot: &'w Snapshot,
         writer: Option<&'w TailWriter>,
         watchdog: &'w Watchdog,
-    ) -> Self {
-        Self {
+    ) -> Result<Self, Failure> {
+        Ok(Self {
             socket,
             snapshot,
             writer,
             watchdog,
-            memory_left: MemoryLeft::open(),
+            memory_left: MemoryLeft::open()?,
             told: Instant::now(),
             progress: 0,
-        }
+        })
     }
 
     /// Waits for the results of this many threads. If they starve, `help` starts more.

@@ -234,16 +234,20 @@ impl<'d, 'f> Forker<'d, 'f> {
             process::exit(process::PANICKED);
         }
         let image = self.task.as_mut().and_then(|task| task.image.as_mut());
+        process::free_a_place();
         process::be_killed_first();
         let watchdog = self.watchdog.as_ref();
         let live = || watchdog.map_or((), Watchdog::feed);
         let taken = image.map_or(Ok(true), |image| image.take_place(&live));
-        let Ok(is_same) = taken else {
-            let left_bytes = MemoryLeft::open().too_little();
-            let why = left_bytes.map_or(Failure::NoMemory, |left_bytes| Failure::LittleMemory {
-                left_bytes,
-            });
-            self.end(Err(why));
+        let is_same = match taken {
+            Ok(is_same) => is_same,
+            Err(error) => {
+                let left = MemoryLeft::open().ok();
+                self.end(Err(match left.and_then(|left| left.too_little()) {
+                    Some(left_bytes) => Failure::LittleMemory { left_bytes },
+                    None => error.into(),
+                }));
+            }
         };
         let mut keep = Vec::new();
         if let Some(task) = &self.task {
@@ -314,7 +318,7 @@ impl<'d, 'f> Forker<'d, 'f> {
     /// Shows that HotSpot's walk makes progress. The walk writes to the copied heap, so this also
     /// checks the memory left.
     fn show_life(&mut self) -> Result<(), Failure> {
-        if let Some(left_bytes) = MemoryLeft::open().too_little() {
+        if let Some(left_bytes) = MemoryLeft::open()?.too_little() {
             return Err(Failure::LittleMemory { left_bytes });
         }
         if let (Some(task), Some(watchdog)) = (&mut self.task, &self.watchdog) {

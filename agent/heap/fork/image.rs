@@ -32,8 +32,8 @@ pub(in crate::heap) trait HeapImage: Debug {
     }
 
     /// Whether the collector is moving objects, so that a stop would be for nothing.
-    fn is_moving(&self) -> bool {
-        false
+    fn is_moving(&self) -> Result<bool, Again> {
+        Ok(false)
     }
 
     /// The bytes of memory that the fork need not copy.

@@ -41,5 +41,5 @@ mod standing_frames;
 mod virtual_thread_fields;
 
 pub(super) use attempt::Attempt;
-pub(super) use parent::look_at_heap;
+pub(super) use parent::never_copied;
 pub(super) use process::{Child, Ending};

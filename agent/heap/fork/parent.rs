@@ -26,6 +26,7 @@ use crate::heap::facts::allocation_traces::{AllocationTraces, Profiled};
 use crate::heap::facts::catalogue::{tagged, Catalogue};
 use crate::heap::facts::plain_facts::{field_offset, mirror_fields};
 use crate::heap::facts::threads::CapturedStacks;
+use crate::heap::left::memory_left;
 use crate::heap::outcome::Outcome;
 use crate::heap::stop_bound::StopBound;
 use crate::heap::tried::OOP_MAP;
@@ -33,15 +34,16 @@ use crate::message::say;
 use crate::order::Place;
 use format::redaction::Redaction;
 use format::CountedClass;
-use headroom::{page_table_bytes, MemoryLeft};
+use headroom::page_table_bytes;
 use hotspot::escape_barrier::{Barrier, FIRST_WITH_BARRIER};
 use hotspot::{
-    stopped_by, JavaFrames, MemoryAreas, SharedHeap, StandingStacks, ThreadHandles, Variables,
-    VmStructs,
+    stopped_by, JavaFrames, MemoryAreas, SharedHeap, StandingStacks, ThreadHandles, Uncopied,
+    Variables, VmStructs,
 };
 use jvm::heap::Reports;
 use jvm::java_version::java_version;
 use jvm::object::{Handle, Object};
+use jvm::os::descriptor::in_reserve;
 use jvm::os::others_time::OthersTime;
 use rustc_hash::FxHashMap;
 use snapshot::classes::NameFields;
@@ -68,12 +70,16 @@ type Stacks<'f> = (
 /// What was made of a copy of the heap, with the number of classes.
 type Copied = (Child, Written, usize, Tables);
 
-/// Whether a fork copies the heap; if not, why, as the end of a sentence. `object` is any object.
+/// Why there will never be a copy of the heap, as the end of a sentence; `None` if there may be.
+/// `object` is any object.
 ///
 /// Reads the handle's slot without interpreting it: with a collector that uses coloured pointers,
 /// the slot's value is not a mapped address.
-pub(in crate::heap) fn look_at_heap(object: &Object<'_>) -> Result<(), String> {
-    SharedHeap::of(object).map(|_| ())
+pub(in crate::heap) fn never_copied(object: &Object<'_>) -> Option<String> {
+    match SharedHeap::of(object) {
+        Err(Uncopied::Never(why)) => Some(why),
+        Ok(_) | Err(Uncopied::Unknown(_)) => None,
+    }
 }
 
 impl<'f> Attempt<'f> {
@@ -124,7 +130,7 @@ impl<'f> Attempt<'f> {
         let mut image = self.image(&current, &product, others)?;
         let (stacks, standing_stacks, without_barrier) = self.stacks(&mut objects)?;
         let mut pinned = stacks.pinned()?;
-        let (socket, childs_socket) = UnixStream::pair().map_err(not_forked)?;
+        let (socket, childs_socket) = in_reserve(UnixStream::pair).map_err(not_forked)?;
         let virtual_threads = virtual_thread_fields(env, &catalogue)?;
         let known_methods = &method_ids(env, &catalogue, virtual_threads) | &stacks.methods();
         let options = self.order.options;
@@ -152,7 +158,7 @@ impl<'f> Attempt<'f> {
             allocated: &allocated.by_handle,
             vm_structs: VmStructs::find(),
             memory_areas: matches!(product, Product::Graph(..)).then(MemoryAreas::find),
-            product: product.written_to(|file| file.tail().map(Some))?,
+            product: product.written_to(|file| in_reserve(|| file.tail()).map(Some))?,
             copies_all: self.copies_all,
             is_awaited: copied::is_awaited(),
             socket: childs_socket,
@@ -286,7 +292,8 @@ impl<'f> Attempt<'f> {
     fn begin(&self, objects: &mut ObjectTable) -> Result<(Object<'f>, ObjectIndex), DumpError> {
         let current = self.env.current_thread(self.jni);
         let current = current.when("the current thread")?;
-        if let Some(left_bytes) = MemoryLeft::open().too_little_for(page_table_bytes()) {
+        let needed_bytes = in_reserve(page_table_bytes).map_err(not_forked)?;
+        if let Some(left_bytes) = memory_left()?.too_little_for(needed_bytes) {
             return Err(DumpError::LittleMemory { left_bytes });
         }
         let own_thread = tagged(self.env, objects, &current, "the tag of a thread")?;
@@ -320,7 +327,7 @@ impl<'f> Attempt<'f> {
         // Who waits, waits for the copy. A later attempt would copy all once more.
         let is_later = self.copies_all || self.tried.had_image.replace(true);
         let has_rounds = !is_later && !copied::is_awaited();
-        if let Some(heap) = SharedHeap::of(object).map_err(DumpError::Engine)? {
+        if let Some(heap) = SharedHeap::of(object)? {
             let rounds = has_rounds.then(|| SharedRounds::prepare(heap.clone(), self.order));
             if let Some(rounds) = rounds.flatten() {
                 return Ok(Some(Box::new(rounds)));
@@ -365,8 +372,12 @@ impl<'f> Attempt<'f> {
         );
         let until = match until {
             Ok(_) if image.is_some_and(HeapImage::is_lost) => Err(Again::Grown.into()),
-            Ok(_) if is_moving_for(image, SHORT) => Err(Again::Moving.into()),
-            until => until,
+            Ok(until) => match is_moving_for(image, SHORT) {
+                Ok(false) => Ok(until),
+                Ok(true) => Err(Again::Moving.into()),
+                Err(why) => Err(why.into()),
+            },
+            Err(error) => Err(error),
         };
         let until = match until {
             Ok(until) => until,
@@ -439,22 +450,24 @@ fn await_still(image: &mut Option<AnyImage>) {
     let began = Instant::now();
     loop {
         catch_up(image, u64::MAX);
-        if !is_moving_for(image.as_deref(), SHORT) || began.elapsed() > LONG {
+        // An error is told by the attempt.
+        let is_moving = is_moving_for(image.as_deref(), SHORT) == Ok(true);
+        if !is_moving || began.elapsed() > LONG {
             return;
         }
     }
 }
 
 /// Whether the collector is moving objects, and does not end that within this time.
-fn is_moving_for(image: Option<&dyn HeapImage>, most: Duration) -> bool {
+fn is_moving_for(image: Option<&dyn HeapImage>, most: Duration) -> Result<bool, Again> {
     let began = Instant::now();
-    while image.is_some_and(HeapImage::is_moving) {
+    while image.map_or(Ok(false), HeapImage::is_moving)? {
         if began.elapsed() > most {
-            return true;
+            return Ok(true);
         }
         sleep(LOOK);
     }
-    false
+    Ok(false)
 }
 
 #[allow(clippy::needless_pass_by_value)] // For `map_err`.

@@ -5,6 +5,7 @@
 //! core of the whole heap, hangs for ever.
 
 use headroom::group_dies_as_one;
+use jvm::os::descriptor::in_reserve;
 use jvm::os::fork_handlers::ForkBy;
 use jvm::os::huge_pages;
 use jvm::os::seccomp::may_call;
@@ -163,11 +164,15 @@ fn handle_of(pid: libc::pid_t) -> Option<OwnedFd> {
     if !may_call(&[libc::SYS_pidfd_open, libc::SYS_pidfd_send_signal]) {
         return None;
     }
-    // SAFETY: a system call with plain numbers.
-    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
-    let fd = RawFd::try_from(fd).ok().filter(|&fd| fd >= 0)?;
-    // SAFETY: a new descriptor that nothing else uses.
-    Some(unsafe { OwnedFd::from_raw_fd(fd) })
+    let handle = in_reserve(|| {
+        // SAFETY: a system call with plain numbers.
+        let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+        let fd = RawFd::try_from(fd).ok().filter(|&fd| fd >= 0);
+        let fd = fd.ok_or_else(io::Error::last_os_error)?;
+        // SAFETY: a new descriptor that nothing else uses.
+        io::Result::Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    });
+    handle.ok()
 }
 
 impl Child {
@@ -364,6 +369,15 @@ pub(super) fn settle(keep: &[RawFd]) {
 /// In the child: makes the calling thread nicer than the JVM. Without privileges that is for ever.
 pub(super) fn stand_back() {
     threads::stand_back(0, MORE_NICE);
+}
+
+/// Where the application has opened as many files as it may, so has its copy, which does not need
+/// the standard input.
+pub(super) fn free_a_place() {
+    if File::open("/dev/null").is_err() {
+        // SAFETY: a plain system call.
+        unsafe { libc::close(libc::STDIN_FILENO) };
+    }
 }
 
 /// If memory runs out, the kernel kills the child before the application.

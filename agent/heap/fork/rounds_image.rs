@@ -5,9 +5,9 @@ use super::image::HeapImage;
 use super::product::Product;
 use super::rounds::{bytes, no_image, not_read, Rounds, MOST_ROUNDS, MOST_STOP_BYTES};
 use crate::heap::error::Again;
+use crate::heap::left::memory_left;
 use crate::heap::stop_bound::huge_bytes;
 use crate::order::Order;
-use headroom::MemoryLeft;
 use hotspot::flags::is_on;
 use hotspot::{without, ReservedHeap, VmStructs};
 use jvm::object::Object;
@@ -87,10 +87,10 @@ impl RoundsImage {
         order: &Order<'_>,
         least_bytes: Option<u64>,
     ) -> Result<Option<Self>, String> {
-        let heap = ReservedHeap::of(object);
+        let heap = ReservedHeap::of(object.handle());
         let heap = heap.ok_or_else(|| why_unknown("this JVM does not say where its heap is"))?;
         let image = TrackedImage::new(heap.reserved().clone());
-        let image = image.map_err(|error| format!("the kernel tracks no writes: {error}"))?;
+        let image = image.map_err(|error| error.to_string())?;
         let check = (order.heap_copy() == HeapCopy::Compared).then(ImageCheck::new);
         let used_bytes = used(&heap).and_then(|used| image.unread(&used));
         let used_bytes = bytes(&used_bytes.map_err(not_read)?);
@@ -99,7 +99,7 @@ impl RoundsImage {
         }
         let rounds = Rounds {
             image,
-            left: MemoryLeft::open(),
+            left: memory_left().map_err(|error| error.to_string())?,
             used_bytes,
             unread_bytes: used_bytes,
             is_whole: check.is_some(),
@@ -136,7 +136,7 @@ impl RoundsImage {
 
     /// The same. Returns the memory of which there is an image now, or will be in the child.
     fn try_finish(&mut self, unused: &[Range<u64>]) -> io::Result<Vec<Range<u64>>> {
-        let mapped = self.heap.mapped().ok_or(io::ErrorKind::NotFound)?;
+        let mapped = self.heap.mapped()?;
         self.copied = without(&mapped, unused);
         self.unread = self.rounds.image.unread(&self.copied)?;
         self.rounds.unread_bytes = bytes(&self.unread);
@@ -281,7 +281,7 @@ impl HeapImage for RoundsImage {
 
 /// The parts of the heap that have objects, by an account that may be old.
 fn used(heap: &ReservedHeap) -> io::Result<Vec<Range<u64>>> {
-    let mapped = heap.mapped().ok_or(io::ErrorKind::NotFound)?;
+    let mapped = heap.mapped()?;
     let unused = VmStructs::find().unused_heap;
     let unused = unused.map_or_else(Vec::new, |unused| unused.parts(&[]));
     Ok(without(&mapped, &unused))

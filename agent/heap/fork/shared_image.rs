@@ -4,6 +4,7 @@
 use super::image::HeapImage;
 use super::rounds::bytes;
 use crate::heap::error::{Again, DumpError};
+use crate::heap::left::memory_left;
 use headroom::MemoryLeft;
 use hotspot::{Mapped, SharedHeap};
 use jvm::os::careful_reads::why_unknown;
@@ -53,7 +54,7 @@ struct Copying {
 impl SharedImage {
     /// Takes the room, and starts the threads that will copy.
     pub(super) fn prepare(heap: SharedHeap) -> Result<Self, DumpError> {
-        let left = MemoryLeft::open();
+        let left = memory_left()?;
         let used = used_bytes(&heap, &left)?;
         let room = used + used / MORE_PART + MORE_BYTES;
         if let Some(left_bytes) = left.too_little_for(room) {
@@ -64,11 +65,7 @@ impl SharedImage {
             )));
         }
         let image = Image::with_room(room, || left.too_little().is_none());
-        let image = image.map_err(|error| {
-            DumpError::Engine(format!(
-                "there is no memory for an image of the heap: {error}"
-            ))
-        })?;
+        let image = image.map_err(no_room)?;
         let image = Self {
             copying: Copying::start(image),
             used_bytes: used_bytes(&heap, &left)?,
@@ -80,9 +77,20 @@ impl SharedImage {
     }
 }
 
+/// There is no room for the image: a limit or a filter, which stay, or an error of the system's,
+/// which may pass.
+#[allow(clippy::needless_pass_by_value)] // For `map_err`.
+fn no_room(error: io::Error) -> DumpError {
+    let why = format!("there can be no image of the heap: {error}");
+    match error.raw_os_error() {
+        None | Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => DumpError::Engine(why),
+        Some(_) => DumpError::NoCopy(why),
+    }
+}
+
 impl HeapImage for SharedImage {
-    fn is_moving(&self) -> bool {
-        self.heap.is_moving() != Some(false)
+    fn is_moving(&self) -> Result<bool, Again> {
+        is_moving(&self.heap)
     }
 
     fn stop_bytes(&self) -> u64 {
@@ -104,7 +112,7 @@ impl HeapImage for SharedImage {
     }
 
     fn take_place(&mut self, _live: &dyn Fn()) -> io::Result<bool> {
-        let mapped = self.copied.as_ref().map(Mapped::mappings);
+        let mapped = self.copied.as_ref().map(Mapped::mappings).transpose()?;
         // SAFETY: this is the forked copy, with one thread; the mappings are those of the heap.
         unsafe {
             let mapped = mapped.unwrap_or_default();
@@ -131,23 +139,39 @@ impl Drop for SharedImage {
 
 /// The heap in the stop, if no objects are being moved.
 pub(super) fn still(heap: &SharedHeap) -> Result<Mapped, Again> {
-    let mapped = heap.look().filter(|mapped| !mapped.is_moving);
-    mapped.ok_or(Again::Moving)
+    let mapped = heap.look().map_err(unread)?;
+    mapped
+        .filter(|mapped| !mapped.is_moving)
+        .ok_or(Again::Moving)
+}
+
+/// Whether objects are being moved, or may be.
+pub(super) fn is_moving(heap: &SharedHeap) -> Result<bool, Again> {
+    let is_moving = heap.is_moving().map_err(unread)?;
+    Ok(is_moving != Some(false))
+}
+
+#[allow(clippy::needless_pass_by_value)] // For `map_err`.
+fn unread(error: io::Error) -> Again {
+    Again::Unread(error.to_string())
 }
 
 /// The bytes that are in use.
 fn used_bytes(heap: &SharedHeap, left: &MemoryLeft) -> Result<u64, DumpError> {
+    let unknown = "the collector's own account of its heap cannot be read";
+    let mut why = DumpError::Engine(why_unknown(unknown));
     for _ in 0..LOOKS {
         if let Some(left_bytes) = left.too_little() {
             return Err(DumpError::LittleMemory { left_bytes });
         }
-        if let Some(mapped) = heap.look() {
-            return Ok(bytes(&mapped.used));
+        match heap.look() {
+            Ok(Some(mapped)) => return Ok(bytes(&mapped.used)),
+            Ok(None) => {}
+            Err(error) => why = unread(error).into(),
         }
         sleep(CHANGES);
     }
-    let unread = "the collector's own account of its heap cannot be read";
-    Err(DumpError::Engine(why_unknown(unread)))
+    Err(why)
 }
 
 impl Copying {
@@ -189,6 +213,35 @@ impl Copying {
                 self.image.copy();
             }
             self.wakes.wait();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_the_moment_does_not_stop_the_application() {
+        for number in [
+            libc::EMFILE,
+            libc::ENFILE,
+            libc::ENOMEM,
+            libc::EINTR,
+            libc::EIO,
+        ] {
+            let error = no_room(io::Error::from_raw_os_error(number));
+            assert!(matches!(error, DumpError::NoCopy(_)), "{error}");
+        }
+        for stays in [
+            io::ErrorKind::FileTooLarge.into(),
+            io::ErrorKind::OutOfMemory.into(),
+            io::Error::other("the seccomp filter ends this process at memfd_create"),
+            io::Error::from_raw_os_error(libc::EPERM),
+            io::Error::from_raw_os_error(libc::ENOSYS),
+        ] {
+            let error = no_room(stays);
+            assert!(matches!(error, DumpError::Engine(_)), "{error}");
         }
     }
 }

@@ -3,11 +3,11 @@
 
 use super::image::HeapImage;
 use super::rounds::{bytes, not_read, Rounds, MOST_STOP_BYTES};
-use super::shared_image::{still, CHANGES, LOOKS};
+use super::shared_image::{is_moving, still, CHANGES, LOOKS};
 use crate::heap::error::Again;
+use crate::heap::left::memory_left;
 use crate::message::say;
 use crate::order::Order;
-use headroom::MemoryLeft;
 use hotspot::flags::is_on;
 use hotspot::{Mapped, SharedHeap};
 use jvm::os::tracked_image::TrackedImage;
@@ -71,10 +71,12 @@ impl SharedRounds {
             return Ok(None);
         }
         // There Linux may lose notes of huge pages.
-        if !heap.is_own_memory() || is_on("UseTransparentHugePages") == Some(true) {
+        if !heap.is_own_memory().map_err(not_read)?
+            || is_on("UseTransparentHugePages") == Some(true)
+        {
             return Err("it is in a file, or in large pages".to_owned());
         }
-        let left = MemoryLeft::open();
+        let left = memory_left().map_err(|error| error.to_string())?;
         let room_bytes = used_bytes + used_bytes / MORE_PART;
         if let Some(left_bytes) = left.too_little_for(room_bytes) {
             return Err(format!(
@@ -87,7 +89,7 @@ impl SharedRounds {
         let views = mapped.views();
         let distances = views.iter().map(|view| view.wrapping_sub(span.start));
         let image = TrackedImage::of_shared(span.clone(), distances.collect());
-        let image = image.map_err(|error| format!("the kernel tracks no writes: {error}"))?;
+        let image = image.map_err(|error| error.to_string())?;
         let mut image = Self {
             rounds: Rounds {
                 image,
@@ -128,7 +130,8 @@ impl SharedRounds {
 impl HeapImage for SharedRounds {
     fn catch_up(&mut self, most_bytes: u64) -> Result<(), String> {
         // Threads may wait at the class gate, so one look must do.
-        let Some(mapped) = self.heap.look().filter(|_| !self.is_lost) else {
+        let mapped = self.heap.look().ok().flatten();
+        let Some(mapped) = mapped.filter(|_| !self.is_lost) else {
             return Ok(());
         };
         let used = watched(&mapped, &self.span, &mut self.rounds.image);
@@ -149,8 +152,8 @@ impl HeapImage for SharedRounds {
         !self.is_lost
     }
 
-    fn is_moving(&self) -> bool {
-        self.heap.is_moving() != Some(false)
+    fn is_moving(&self) -> Result<bool, Again> {
+        is_moving(&self.heap)
     }
 
     fn stop_bytes(&self) -> u64 {
@@ -195,7 +198,7 @@ impl HeapImage for SharedRounds {
         let distance = mapped.span().start.wrapping_sub(self.span.start);
         let image = &self.rounds.image;
         // SAFETY: this is the forked copy, with one thread; the mappings are those of the heap.
-        unsafe { image.take_shared_place(&mapped.mappings(), distance, used)? };
+        unsafe { image.take_shared_place(&mapped.mappings()?, distance, used)? };
         Ok(!self.differs)
     }
 
@@ -215,13 +218,16 @@ impl HeapImage for SharedRounds {
 
 /// The heap while the application runs, by an account that may be old.
 fn account(heap: &SharedHeap) -> io::Result<Mapped> {
+    let mut why = io::ErrorKind::TimedOut.into();
     for _ in 0..LOOKS {
-        if let Some(mapped) = heap.look() {
-            return Ok(mapped);
+        match heap.look() {
+            Ok(Some(mapped)) => return Ok(mapped),
+            Ok(None) => {}
+            Err(error) => why = error,
         }
         sleep(CHANGES);
     }
-    Err(io::ErrorKind::TimedOut.into())
+    Err(why)
 }
 
 /// The used parts of the heap, once all its mappings are watched.

@@ -3,9 +3,9 @@
 //! times fewer entries.
 
 use jvm::object::Object;
-use jvm::os::careful_reads;
+use jvm::os::descriptor;
 use jvm::os::seccomp::may_call;
-use snapshot::mappings::{os_maps, Mappings};
+use snapshot::mappings::Mappings;
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -47,9 +47,9 @@ impl HugePages {
         if usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }) != Ok(PAGE_BYTES) {
             return Err("this system's pages are not of 4 KiB".to_owned());
         }
-        let maps = os_maps().map_err(|error| format!("/proc/self/maps: {error}"))?;
+        let maps = descriptor::read("/proc/self/maps").map_err(|error| error.to_string())?;
         let mappings = Mappings::parse(&maps);
-        let address = careful_reads::try_read(object.handle().bits() & !7);
+        let address = object.handle().word();
         let heap = address.and_then(|address| mappings.around(address));
         let heap = heap.ok_or("the heap is not found in the map of the process")?;
         let began = Instant::now();

@@ -5,15 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import harness.Collector;
 import harness.Command;
 import harness.Deadline;
 import harness.Engine;
 import harness.Folder;
 import harness.HprofCheck;
 import harness.Jdk;
+import harness.Jdks;
 import harness.Jvm;
 import harness.Mounts;
 import harness.Rows;
+import harness.Setup;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -23,6 +26,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 
 /** What the system refuses in the middle of a dump, room on the disk or a process, costs nothing but that dump. */
 class ScarceTest extends HoldingTest {
@@ -90,6 +94,35 @@ class ScarceTest extends HoldingTest {
         } finally {
             ControlGroup.delete(group, Jvm.LIMIT);
         }
+    }
+
+    /** An error of the moment is no fact about the heap: HotSpot's own dumper does not stop the application for it. */
+    @ParameterizedTest
+    @Rows("refusals")
+    void descriptorsThatAreUsedUp(Setup setup, List<String> refusals) throws IOException {
+        try (Jvm jvm = run(watching(setup.jdk, "doe=n,", folder).with(setup.collector))) {
+            int number = 0;
+            for (String refusal : refusals) {
+                String[] words = refusal.split(" ", 2);
+                Path refuse = Files.createFile(holds.resolve("refuse." + words[0]));
+                none(jvm, ++number, words[1] + ": Too many open files (os error 24); the application ran on; try again");
+                Files.delete(refuse);
+            }
+            jvm.signal("QUIT");
+            String line = outcome(jvm, ++number);
+            assertTrue(Engine.isSnapshot(line) || Engine.wasMoving(line), line);
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(jvm.out.text().contains("HOLDS"), jvm.out::text);
+            assertEquals(Set.of("out." + number + ".hprof"), new Folder(folder).dumps());
+        }
+    }
+
+    static List<Arguments> refusals() {
+        List<String> all = List.of("maps it is not known where the heap is: /proc/self/maps", "socketpair there can be no fork",
+                "cgroup the memory left is not known: /proc/self/cgroup");
+        List<String> images = List.of("maps it is not known where the heap is: /proc/self/maps",
+                "memfd_create there can be no image of the heap");
+        return List.of(Arguments.of(Setup.of(Jdks.of(17), Collector.G1), all), Arguments.of(Setup.of(Jdks.of(25), Collector.ZGC), images));
     }
 
     /** One more dump, made by this engine. */

@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static pid_t original;
@@ -55,6 +57,56 @@ static int has_no_memory(void) {
         return 1;
     }
     return 0;
+}
+
+/* As long as there is a file refuse.WHAT, the original has no descriptor for it. */
+static int is_refused(const char *what) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/refuse.%s", getenv("HOLD_FOLDER"), what);
+    if (is_copy() || access(path, F_OK)) {
+        return 0;
+    }
+    errno = EMFILE;
+    return 1;
+}
+
+int open64(const char *path, int flags, ...) {
+    static int (*next)(const char *, int, ...);
+    const char *what = strncmp(path, "/proc/self/", 11) ? 0 : path + 11;
+    va_list rest;
+    va_start(rest, flags);
+    mode_t mode = va_arg(rest, mode_t);
+    va_end(rest);
+    if (what && !strchr(what, '/') && is_refused(what)) {
+        return -1;
+    }
+    if (!next) {
+        next = dlsym(RTLD_NEXT, "open64");
+    }
+    return next(path, flags, mode);
+}
+
+int socketpair(int domain, int type, int protocol, int ends[2]) {
+    int (*next)(int, int, int, int *) = dlsym(RTLD_NEXT, "socketpair");
+    return is_refused("socketpair") ? -1 : next(domain, type, protocol, ends);
+}
+
+long syscall(long number, ...) {
+    static long (*next)(long, ...);
+    long words[6];
+    va_list rest;
+    va_start(rest, number);
+    for (int i = 0; i < 6; i++) {
+        words[i] = va_arg(rest, long);
+    }
+    va_end(rest);
+    if (number == SYS_memfd_create && is_refused("memfd_create")) {
+        return -1;
+    }
+    if (!next) {
+        next = dlsym(RTLD_NEXT, "syscall");
+    }
+    return next(number, words[0], words[1], words[2], words[3], words[4], words[5]);
 }
 
 pid_t fork(void) {
