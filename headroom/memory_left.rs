@@ -10,6 +10,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Bytes that a dump must leave to the application.
 const RESERVE_BYTES: u64 = 32 << 20;
@@ -18,6 +20,12 @@ const RESERVE_BYTES: u64 = 32 << 20;
 const LARGE_RESERVE_BYTES: u64 = 128 << 20;
 /// The reserve is at most the limit divided by this.
 const PART_OF_LIMIT: u64 = 16;
+
+/// Memory that was taken between two looks may be taken so many times more before a dump that is
+/// given up has given its own memory back.
+const FORESEEN_LOOKS: u64 = 4;
+/// What was taken in a longer time tells nothing of the next moment.
+const RECENT: Duration = Duration::from_secs(1);
 
 /// Files with the limits and usage of this process's control group: version 2, then version 1.
 const GROUP_FILES: [(&str, [&str; 4]); 2] = [
@@ -56,6 +64,8 @@ pub struct MemoryLeft {
     /// Control groups with a limit. Any of them may reach its limit first.
     groups: Vec<Group>,
     reserve_bytes: u64,
+    /// When it was last looked, and what was left.
+    last: Mutex<Option<(Instant, u64)>>,
 }
 
 /// A control group with a limit.
@@ -81,6 +91,7 @@ impl MemoryLeft {
             machine: opened(Path::new("/proc/meminfo"))?,
             reserve_bytes: reserve_bytes(&groups, any_dies_as_one(&folders)?),
             groups,
+            last: Mutex::default(),
         })
     }
 
@@ -91,8 +102,22 @@ impl MemoryLeft {
 
     /// Bytes left after `more_bytes` more are taken, if these are too few; otherwise `None`.
     pub fn too_little_for(&self, more_bytes: u64) -> Option<u64> {
+        let left = self.bytes()?;
         let least = self.reserve_bytes.saturating_add(more_bytes);
-        self.bytes().filter(|&left| left < least)
+        let least = least.saturating_add(self.foreseen_bytes(left, Instant::now()));
+        (left < least).then_some(left)
+    }
+
+    /// What may be taken until the next look, and then while the dump gives its memory back, if it
+    /// is taken as fast as since the last look.
+    fn foreseen_bytes(&self, left: u64, now: Instant) -> u64 {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        match last.replace((now, left)) {
+            Some((at, before)) if now.duration_since(at) < RECENT => {
+                before.saturating_sub(left).saturating_mul(FORESEEN_LOOKS)
+            }
+            _ => 0,
+        }
     }
 
     /// Bytes left; `None` if the system does not report them. Makes a few small reads and no
@@ -427,6 +452,19 @@ mod tests {
         let left = MemoryLeft::open().unwrap();
         assert_eq!(left.too_little(), None);
         assert!(left.too_little_for(u64::MAX).is_some());
+    }
+
+    #[test]
+    fn what_was_taken_fast_is_foreseen() {
+        let left = MemoryLeft::open().unwrap();
+        let begin = Instant::now();
+        let foreseen =
+            |millis, bytes| left.foreseen_bytes(bytes, begin + Duration::from_millis(millis));
+        assert_eq!(foreseen(0, 900), 0);
+        assert_eq!(foreseen(20, 890), 40);
+        assert_eq!(foreseen(40, 895), 0);
+        assert_eq!(foreseen(50, 595), 1200);
+        assert_eq!(foreseen(1050, 295), 0);
     }
 
     #[test]
