@@ -4,6 +4,7 @@ use super::dumper::dump_by_hotspot;
 use super::error::{estimate_text, Again, DumpError, For};
 use super::facts::allocation_traces::Profiled;
 use super::fork::{Attempt, Child, Ending};
+use super::left::check_mappings;
 use super::object_sizes;
 use super::outcome::{sent_what, Outcome};
 use super::request::{Request, Way};
@@ -117,6 +118,7 @@ pub(super) fn take_turn() -> Result<MutexGuard<'static, Option<Ending>>, String>
         return Err(why.to_owned());
     }
     *last_child = None;
+    check_mappings()?;
     copied::tell(Step::Begins);
     Ok(last_child)
 }

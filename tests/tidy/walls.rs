@@ -155,6 +155,7 @@ const DUMP: Row = (
         "error",
         "facts",
         "fork",
+        "left",
         "object_sizes",
         "outcome",
         "request",
