@@ -74,7 +74,7 @@ pub(super) const ROWS: &[Row] = &[
         values: "auto|y|n|always",
         default: "auto",
         help: "whether a dump may stop the application while HotSpot's own dumper writes. \
-               `auto`: only if the heap can never be copied (ZGC of 11). `y`: whenever there is no \
+               `auto`: only if there can be no copy of the heap. `y`: whenever there is no \
                forked copy. `n`: never; the dump is refused, with an estimate. `always`: the \
                heap is not forked",
         standing: Standing::Built,
