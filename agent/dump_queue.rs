@@ -1,4 +1,6 @@
 //! The dumps requested by signals and OutOfMemoryErrors, made one at a time on an agent thread.
+//!
+//! Not on the JVM's signal thread: there a dump would delay a SIGTERM.
 
 use crate::agent_threads;
 use crate::copied::{self, Step};

@@ -3,6 +3,10 @@
 //! The constructors of `java.lang.OutOfMemoryError` are rewritten to report the new error; those of
 //! its subclasses call them. The JVM runs none for the errors of its own heap, which it makes when
 //! it starts. So nothing else is slower.
+//!
+//! The hook is on while this one class passes it: a start takes 1 to 2 ms longer on 17 to 26. A JVM
+//! that trains an AOT cache is left alone: 25 crashes when it writes a rewritten class, and 26
+//! refuses. Another agent that has the class transformed again later takes the calls out.
 
 use bytecode::{rewrite, ClassFile, Plan, TrackerNames};
 use hotspot::flags;

@@ -1,5 +1,9 @@
 //! The objects of a JVM that runs, or how many there are, without a file: the agent's forked copy
 //! sends them to a socket of this command's.
+//!
+//! This command keeps the bytes, not the child: memory that the child fills is charged to the JVM's
+//! container. It accepts only the JVM's process (`SO_PEERCRED`), and at most twice the JVM's
+//! memory: a process may only pretend to be a JVM.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, Write};

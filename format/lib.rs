@@ -130,7 +130,7 @@ pub mod heap {
     /// An array of primitive values.
     pub const PRIM_ARRAY_DUMP: u8 = 0x23;
     /// Neighbours in the heap with their references, in a graph stream only: u4 length, then the
-    /// bytes that docs/design/graph-stream.md describes.
+    /// bytes that `writer/graph_objects.rs` describes.
     pub const GRAPH_OBJECTS: u8 = 0x40;
 }
 

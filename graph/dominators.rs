@@ -18,6 +18,12 @@
 //! All steps between use only preorder numbers, so that neighbours in the tree are neighbours in
 //! memory. Memory limits the size of a heap: each array is dropped or overwritten as soon as
 //! possible.
+//!
+//! Bytes for each object, with r references of it stored, e of them no tree edges: read 4.6 + 4 r;
+//! search 17.6 + 4 r + 8 e, the most; semi-dominators 20.9 + 4 r; results 20.6 + 4 r. That is 27
+//! for objects in sequence (r = 1.46) and 34 at random (r = 2); measured are 30 and 38. At random,
+//! nearly all the time is waiting for memory, so references, numbers and steps of paths are
+//! prefetched; two waits for each object of a path remain.
 
 use prefetch_index::prefetch_index;
 

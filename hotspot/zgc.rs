@@ -3,6 +3,12 @@
 //!
 //! The agent reads them while the application stands still. The kernel does the reads, and pages
 //! must be where the tables have them.
+//!
+//! With generations there are two tables of forwardings, and their place is not exported. Each
+//! follows pointers to the page allocator and the page table in the object of its generation, which
+//! the heap embeds. In the other mode, the stop does not stop the threads that move objects: a
+//! forwarding counts its users down to zero when its page is done, so none may have users. This is
+//! asked first: what is used is read after it, and no relocation begins in a stop.
 
 use crate::flags;
 use crate::unused_heap::{number, numbers, words};

@@ -1,4 +1,7 @@
 //! The connection as a place where dumps and reports go.
+//!
+//! A dump is kept in an unlinked file until it is committed; then the writer thread sends it, so no
+//! pause waits for the peer.
 
 use crate::{Connection, GzipLevel, Outlet, Sink, SpoolSink, StoredDump, WriteError, Written};
 use std::fmt;

@@ -1,9 +1,35 @@
 //! Encodes the objects of a graph stream: class, size and references in a few bytes, and the few
 //! numbers that are sent.
 //!
-//! docs/design/graph-stream.md specifies the bytes. Addresses and references are distances, because
-//! neighbours in a heap often refer to each other. The facts that all objects of a class and a
-//! trace share are defined once, at the first of them.
+//! Addresses and references are distances, because neighbours in a heap often refer to each other.
+//! The facts that all objects of a class and a trace share are defined once, at the first of them.
+//!
+//! The stream begins with `HPROF-RS GRAPH 2` and a NUL byte, which no reader of HPROF takes, the
+//! size of ids (u4, always 8), the time (u8), and four sizes of the JVM's layout (u4 each): the
+//! header of an object, what precedes the elements of an array of references, a reference, the
+//! alignment. Then follow the records of an HPROF file. Values of primitive static fields are 0,
+//! and one sub-record is new:
+//!
+//! ```text
+//! GRAPH OBJECTS   u1 tag 0x40, u4 length, body
+//!
+//! body            alignment, object*
+//! object          code << 1 | has_gap, [gap], [definition if code is 0],
+//!                 reference* number* or length
+//! definition      trace, u1 type, then by type
+//!                   0 (no array)        class, size / 8, bytes of values, n, n offsets,
+//!                                       m, m times (offset, bytes)
+//!                   2 (references)      class, bytes before the elements, bytes of an element
+//!                   4 to 11 (values)    bytes before the elements
+//! reference       0 for null; distance / 8 << 1 | is_ahead, from the last reference, or from the
+//!                 object
+//! ```
+//!
+//! Numbers have seven bits to a byte, the lowest first. `gap` counts words from the end of the last
+//! object. Definitions are numbered from 1, and each block has its own. Offsets are those in the
+//! values of an INSTANCE DUMP, each as the distance from the one before. Of an array with more than
+//! 2^28 references the rest is left out. No element of a primitive array is in it, so no text, and
+//! of primitive fields only those of `format::sent_numbers`.
 
 use format::BasicType;
 

@@ -1,4 +1,7 @@
 //! The file written by the JVM's own dumper, from which our dump is made.
+//!
+//! It loses its name as soon as the dumper is done. Where others may write to the folder, they
+//! could exchange it before: the open file must be the JVM's own user's, with one name.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};

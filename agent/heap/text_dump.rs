@@ -4,6 +4,8 @@
 //! The first line of a text heap dump counts its objects, and classes stand last in it, first in
 //! the records: so nothing can be written before all is known. Nobody waits for it but the thread
 //! that asked for the dump.
+//!
+//! A file that `reader` finds damaged ends the dump without text.
 
 use std::io::Read;
 

@@ -3,6 +3,9 @@
 //!
 //! The crate `reader` parses the bytes of commands, [`answer`] executes them. The thread here reads
 //! them.
+//!
+//! Commands run inside the gate, so the JVM's end waits for the one in progress. At the end the
+//! sending side closes first.
 
 mod answer;
 

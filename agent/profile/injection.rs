@@ -3,6 +3,14 @@
 //!
 //! The tracker is defined, and loaded classes are sent through the hook, once at `VMInit`, so that
 //! the JVM can start from its class archive. Classes loaded later pass the hook anyway.
+//!
+//! Classes of the bootstrap loader call the tracker `java.lang.HprofTracker`, whose native methods
+//! are in a package of their own: HotSpot warns on stdout about those of a named module. Other
+//! classes cannot use that name: the JVM would resolve it through `loadClass` of their loader,
+//! which may run rewritten code itself, or refuse the name. They call `Object.wait` with arguments
+//! that no program passes (`bytecode::gate`): the JVM resolves `Object` before it defines a class
+//! that extends it. A class that extends another one calls `wait` of an array class, which needs no
+//! loader, unless its loader has resolved `Object`.
 
 use super::stacks::StackTraces;
 use bytecode::{rewrite, ClassFile, Method, Plan, Route, TrackerNames};

@@ -1,5 +1,11 @@
 //! An image of private memory that the process goes on writing to: copied in rounds, each of which
 //! copies what was written since the one before.
+//!
+//! The kernel tells a write once. So nobody else may take notes: beside another userfaultfd there
+//! is no image (EBUSY). Who takes notes by `/proc/PID/pagemap` needs none, so up to 64 pages here
+//! and there, the witnesses, stay unmarked; if one is found marked, the image is not used. Who
+//! takes notes only between two of them stays unseen, as does who took them before the application
+//! wrote to all witnesses again.
 
 use super::careful_reads;
 use super::image::{check_length, map};

@@ -3,6 +3,13 @@
 //!
 //! Nothing here moves an object or heals a reference. ZGC must not be relocating: then its
 //! forwarding tables are complete.
+//!
+//! With generations, one of four remapped bits is the good one, and the address is shifted; in the
+//! other mode the address has one of three view bits. Good references, and those of the remapped
+//! view while objects are marked, are current. Stale ones stay until the next marking: the remapped
+//! bits say which table of forwardings has their object. Where both tables may, a reference from
+//! old to old leads to an old object, and any other to a young one if the young table has its page
+//! (`ZBarrier::remap_generation`).
 
 /// Addresses of objects have fewer bits than this. A coloured pointer of generational ZGC has more,
 /// unless it is null.

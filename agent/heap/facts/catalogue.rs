@@ -4,6 +4,10 @@
 //! Its handles keep the classes from being unloaded until the dump is written. They are released
 //! with the dump's local frame. A class loaded later is [admitted](Catalogue::admit) when it is
 //! met.
+//!
+//! It is read anew for each dump: a tag or a weak reference for each class would cost every
+//! collection. Classes come from the JVM's list, never from tags: HotSpot's archive may have
+//! mirrors of classes that were never loaded, at which `GetClassLoader` crashes (17, 25).
 
 use super::own_room;
 use super::unlinked;

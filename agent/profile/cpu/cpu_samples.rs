@@ -5,6 +5,11 @@
 //! still exist, an agent thread takes it out and counts its stack. If HotSpot's `AsyncGetCallTrace`
 //! is missing or not wanted (`engine=portable`, or no `AsyncGetCallTrace`), that thread asks JVMTI
 //! for stacks itself (`cpu_lists`).
+//!
+//! `AsyncGetCallTrace` cannot name a method without an id, so ids are made when a class is linked.
+//! The thread that empties the ring also names the interrupted native function (`symbols`): a
+//! handler may not read files. When samples are switched off, the timers go and the handler stays:
+//! without one, a signal that is still pending would end the process.
 
 use super::cpu_counts::CpuCounts;
 use super::cpu_lists::CpuLists;

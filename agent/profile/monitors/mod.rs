@@ -1,5 +1,9 @@
 //! Monitors: how long threads wait to enter them, by stack and class of the monitor; and calls of
 //! `Object.wait`.
+//!
+//! The stack is taken before the thread waits, because nobody waits for this thread yet. The events
+//! of virtual threads need no capability of their own. HPROF has no record for any of it, so
+//! reports are text.
 
 mod monitor_state;
 pub(crate) mod waits;

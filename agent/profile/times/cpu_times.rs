@@ -1,4 +1,8 @@
 //! Times of methods (`cpu=times`): each thread records its own calls, and a report adds them up.
+//!
+//! A report reads the sums while the thread writes them, and subtracts what it reported before. A
+//! call whose end is not reported ends with its caller. `VirtualThread.mount` and `unmount` show
+//! when the methods of a thread leave a carrier (`unmounted`).
 
 use super::unmounted::Unmounted;
 use crate::profile::stacks::StackTraces;

@@ -1,5 +1,14 @@
 //! The places at which one thread allocates. Each is known by its stack as the JVM reports it, and
 //! by the return addresses of its frames.
+//!
+//! The addresses of compiled frames count as one Java frame each, however many methods the compiler
+//! inlined: equal addresses still mean equal stacks. What is known is verified with the JVM from
+//! time to time, and after one mismatch addresses are not used again in this session.
+//!
+//! Refused, by the processor time of h2 under Java 17 as a multiple of that without the agent (by
+//! addresses 2.4): `GetStackTrace` for each object, 7.9; `AsyncGetCallTrace` for each, 5.1;
+//! addresses for compiled stacks only, 3.4. A part stays only if counts would cost more than three
+//! times without it.
 
 use super::array_sizes::Elements;
 use super::known_classes::KnownClass;

@@ -3,6 +3,9 @@
 //! The JVM needs time to report a sample, whether it is then taken or skipped. So if more are
 //! skipped than taken, the JVM is told to choose half as many; after a while without skipped
 //! samples, twice as many again.
+//!
+//! A sample is weighted by the interval that was set at the thread's previous sample, because the
+//! JVM chose it then.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
