@@ -52,7 +52,7 @@ class OutOfMemoryTest {
         Path dump = folder.resolve("out.hprof");
         // ZGC does not start with less.
         String most = setup.collector == Collector.ZGC ? "-Xmx64m" : "-Xmx32m";
-        // In another locale HotSpot's dumper needs the Java heap to convert the name of its file: docs/limits.md.
+        // In another locale HotSpot's dumper needs the Java heap to convert the name of its file: docs/heap-dumps.md.
         String locale = setup.collector == Collector.ZGC ? "LC_ALL=C.UTF-8" : "LC_ALL=C";
         try (Jvm jvm = setup.on(folder).through("env", locale).switches(most).agent("heap=dump,doe=n,file=" + dump)
                 .run(OutOfMemory.class, "heap", "main", "uncaught")) {
@@ -90,14 +90,14 @@ class OutOfMemoryTest {
 
     /**
      * A command of the JVM's own asks it to end. The thread that threw keeps the heap full while the dump needs it. Where HotSpot
-     * answers the signal before it tells the agent of the error, it has lost the signal: docs/limits.md.
+     * answers the signal before it tells the agent of the error, it has lost the signal: docs/heap-dumps.md.
      */
     @ParameterizedTest
     @Beside
     @Rows("matrix")
     void aSignalThatComesWithTheErrorIsAnswered(Setup setup) throws IOException {
         Path dump = folder.resolve("out.hprof");
-        // Before 17, ZGC has no memory for the thread that answers the signal in a smaller heap: docs/limits.md.
+        // Before 17, ZGC has no memory for the thread that answers the signal in a smaller heap: docs/heap-dumps.md.
         String most = setup.collector == Collector.ZGC && setup.jdk.major < 17 ? "-Xmx256m" : "-Xmx64m";
         try (Jvm jvm = setup.on(folder).through("env", "LC_ALL=C.UTF-8")
                 .switches(most, "-XX:OnOutOfMemoryError=kill %p").agent("heap=dump,doe=n,file=" + dump)
@@ -106,7 +106,7 @@ class OutOfMemoryTest {
             SIGNALS_LOST.addAndGet(jvm.err.count(LOST));
             assertEquals(1, count(jvm, "hprof-rs: dumped " + dump), jvm.err::text);
             new HprofCheck(dump).good();
-            // Java 26 ends when the threads in callbacks go on, and lets nobody stop the JVM until then: docs/limits.md.
+            // Java 26 ends when the threads in callbacks go on, and lets nobody stop the JVM until then: docs/heap-dumps.md.
             boolean runsOn = setup.jdk.major >= 26 && jvm.err.text().contains(RUNS_ON);
             assertTrue(runsOn || Files.size(dump) > 30_000_000, () -> "the arrays of the frame are missing: " + jvm.err.text());
         }

@@ -36,7 +36,7 @@ import sites.Leak;
 
 /** What would go into files goes down a socket, and whatever the peer does, the program does not feel it. */
 class NetTest {
-    /** How long the agent waits for a peer that takes nothing (docs/socket.md). */
+    /** How long the agent waits for a peer that takes nothing (docs/classic-profiles.md). */
     private static final Duration SEND_LIMIT = Duration.ofSeconds(10);
     /** For everything else on two busy cores. */
     private static final Duration SLACK = Duration.ofSeconds(20);

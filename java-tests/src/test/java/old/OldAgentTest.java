@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What docs/from-the-jdk-agent.md lists about the two agents, each beside the other on Java 8, which has both. */
+/** What docs/classic-profiles.md lists about the two agents, each beside the other on Java 8, which has both. */
 class OldAgentTest {
     @TempDir Path folder;
     private int runs;
