@@ -14,11 +14,11 @@ type Row = (&'static str, &'static [&'static str]);
 const AGENT: [Row; 23] = [
     ("inherited", &[]),
     ("message", &[]),
-    ("gate", &[]),
+    ("ending", &[]),
+    ("gate", &["ending"]),
     ("class_gate", &[]),
     ("copied", &[]),
     ("other_switches", &["message"]),
-    ("ending", &[]),
     ("agent_threads", &[]),
     ("method_facts", &[]),
     ("receiver", &["message"]),

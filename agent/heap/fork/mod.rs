@@ -10,8 +10,8 @@
 //! `snapshot` crate reads the heap. They exchange a [`message`]; the last one is the
 //! [result](message::Written) or the failure, of which [`childs_end`] makes the user's error.
 //!
-//! Unsafe code is in [`childs_memory`], [`own_thread`], [`process`] and [`pause`], and where the
-//! child permits itself to read all memory.
+//! Unsafe code is in [`childs_memory`], [`descriptors`], [`own_thread`], [`process`] and [`pause`],
+//! and where the child permits itself to read all memory.
 #![allow(unsafe_code)]
 
 mod answers;
@@ -23,6 +23,7 @@ mod childs_end;
 mod childs_memory;
 mod compiled_frames;
 mod crew;
+mod descriptors;
 mod forker;
 mod image;
 mod known_objects;
@@ -38,6 +39,7 @@ mod shared_image;
 mod shared_rounds;
 mod silence;
 mod standing_frames;
+mod stillness;
 mod virtual_thread_fields;
 
 pub(super) use attempt::Attempt;

@@ -15,6 +15,7 @@ use super::rounds::{no_image, MOST_STOP_BYTES};
 use super::rounds_image::RoundsImage;
 use super::shared_image::SharedImage;
 use super::shared_rounds::SharedRounds;
+use super::stillness::{await_still, catch_up, is_moving_for_long};
 use super::virtual_thread_fields::{
     method_ids, stack_chunk_class, the_same_fields, virtual_thread_fields,
 };
@@ -49,16 +50,9 @@ use rustc_hash::FxHashMap;
 use snapshot::classes::NameFields;
 use std::cell::RefCell;
 use std::os::unix::net::UnixStream;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tables::{ObjectIndex, ObjectTable, StringId, Tables};
 use writer::DumpFile;
-
-/// Time between two looks whether the collector moves objects.
-const LOOK: Duration = Duration::from_millis(1);
-/// An attempt waits so long until it does not, and while threads wait, so long.
-const LONG: Duration = Duration::from_secs(10);
-const SHORT: Duration = Duration::from_millis(100);
 
 /// The stacks of all threads, as JVMTI reports them and as the child reads them.
 type Stacks<'f> = (
@@ -372,7 +366,7 @@ impl<'f> Attempt<'f> {
         );
         let until = match until {
             Ok(_) if image.is_some_and(HeapImage::is_lost) => Err(Again::Grown.into()),
-            Ok(until) => match is_moving_for(image, SHORT) {
+            Ok(until) => match is_moving_for_long(image) {
                 Ok(false) => Ok(until),
                 Ok(true) => Err(Again::Moving.into()),
                 Err(why) => Err(why.into()),
@@ -433,41 +427,6 @@ impl<'f> Attempt<'f> {
             },
         }
     }
-}
-
-/// Copies what was written meanwhile, unless it is more than this. If that fails, there is no
-/// image.
-fn catch_up(image: &mut Option<AnyImage>, most_bytes: u64) {
-    image.take_if(|image| {
-        let caught_up = image.catch_up(most_bytes);
-        caught_up.map_err(no_image).is_err()
-    });
-}
-
-/// Copies what was written meanwhile, until the collector moves no objects: a stop would be for
-/// nothing.
-fn await_still(image: &mut Option<AnyImage>) {
-    let began = Instant::now();
-    loop {
-        catch_up(image, u64::MAX);
-        // An error is told by the attempt.
-        let is_moving = is_moving_for(image.as_deref(), SHORT) == Ok(true);
-        if !is_moving || began.elapsed() > LONG {
-            return;
-        }
-    }
-}
-
-/// Whether the collector is moving objects, and does not end that within this time.
-fn is_moving_for(image: Option<&dyn HeapImage>, most: Duration) -> Result<bool, Again> {
-    let began = Instant::now();
-    while image.map_or(Ok(false), HeapImage::is_moving)? {
-        if began.elapsed() > most {
-            return Ok(true);
-        }
-        sleep(LOOK);
-    }
-    Ok(false)
 }
 
 #[allow(clippy::needless_pass_by_value)] // For `map_err`.
