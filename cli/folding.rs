@@ -4,8 +4,22 @@ use std::ops::Range;
 
 use crate::screen::aside;
 
-/// Packages whose frames show how something was allocated, but not why.
-const PLUMBING: [&str; 6] = ["java.", "javax.", "jdk.", "sun.", "kotlin.", "scala."];
+/// Packages whose frames show how something was allocated, but not why: those of the JDK's own
+/// loaders, and of languages.
+const PLUMBING: [&str; 12] = [
+    "java.",
+    "javax.",
+    "jdk.",
+    "sun.",
+    "com.sun.",
+    "netscape.javascript.",
+    "org.ietf.jgss.",
+    "org.jcp.xml.dsig.",
+    "org.w3c.dom.",
+    "org.xml.sax.",
+    "kotlin.",
+    "scala.",
+];
 
 /// Whether the class is one of the JDK or of a language.
 pub(crate) fn is_library(class: &str) -> bool {
@@ -58,5 +72,22 @@ mod tests {
         assert_eq!(lines(false), [0..1, 1..3, 3..4, 4..5, 5..6, 6..8]);
         assert_eq!(lines(true).len(), stack.len());
         assert_eq!(folded(0, false, |_| true), []);
+    }
+
+    #[test]
+    fn what_the_jdks_loaders_have_is_a_library() {
+        for (class, expected) in [
+            ("com.sun.org.apache.xerces.internal.dom.NodeImpl", true),
+            ("com.sun.net.httpserver.HttpServer", true),
+            ("com.sun.jndi.ldap.LdapCtx", true),
+            ("org.w3c.dom.Node", true),
+            ("org.xml.sax.helpers.DefaultHandler", true),
+            ("org.ietf.jgss.Oid", true),
+            ("org.apache.xerces.dom.NodeImpl", false),
+            ("com.sunrise.Shop", false),
+            ("org.w3c.tidy.Tidy", false),
+        ] {
+            assert_eq!(is_library(class), expected, "{class}");
+        }
     }
 }
