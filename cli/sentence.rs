@@ -389,8 +389,19 @@ impl<'h, 'p> Words<'h, 'p> {
                 }
                 format!("the static field {field} of {}", self.object(class))
             }
+            None if path.root == RootKind::VmInternal => self.of_jvm(first).to_owned(),
             None => format!("a {}", root_name(path.root)),
         })
+    }
+
+    /// What of the JVM holds an object: of all references, it holds only those that were cleared
+    /// and not yet handled.
+    fn of_jvm(&self, object: u32) -> &'static str {
+        let references = self.heap.extending("java/lang/ref/Reference");
+        match references.get(self.heap.class(object) as usize) {
+            Some(true) => "the JVM's list of references to be handled",
+            _ => "the JVM itself",
+        }
     }
 
     fn field(&self, field: u64) -> String {

@@ -243,7 +243,7 @@ impl<'p> Heap<'p> {
     }
 
     /// Of each class, whether it is the one of this name in a dump's form, or extends it.
-    pub(crate) fn extending(&self, name: &str) -> Vec<bool> {
+    pub fn extending(&self, name: &str) -> Vec<bool> {
         let (table, strings) = (&self.directory.classes, &self.directory.strings);
         let extends = |class: u32| {
             let mut chain = table.chain(class as usize);

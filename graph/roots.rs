@@ -72,6 +72,10 @@ impl Roots {
                     };
                     roots.locals.entry(*thread).or_default().push(local);
                 }
+                // No reference is at the address of its own object: our agent's mark.
+                _ if root.reference == Some(root.object) => {
+                    roots.add(object, RootKind::VmInternal);
+                }
                 _ => roots.add(object, root.kind),
             }
         }

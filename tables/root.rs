@@ -4,15 +4,15 @@ use crate::{ObjectIndex, ThreadId, TraceId};
 
 /// One root of one object, as the walk found it (format text, the ROOT sub-records).
 ///
-/// Plain data without a lock. Roots of no known kind are `JniGlobal` with reference 0, as HotSpot
-/// writes them, because some readers reject the kind "unknown".
+/// Plain data without a lock. What the JVM itself holds is `JniGlobal` with reference 0: HotSpot
+/// writes it so, and some readers reject the kind "unknown".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root {
     /// Held by a global JNI reference.
     JniGlobal {
         /// The object.
         object: ObjectIndex,
-        /// The reference's own number; 0 if unknown.
+        /// The reference's own number; 0 if it is the JVM's.
         reference: u64,
     },
     /// Held by a local JNI reference.

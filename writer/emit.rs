@@ -262,9 +262,10 @@ fn rank(root: &Root) -> u8 {
         Root::ThreadBlock { .. } => 1,
         Root::JavaFrame { .. } => 2,
         Root::JniLocal { .. } => 3,
-        Root::JniGlobal { .. } => 4,
+        Root::JniGlobal { reference: 1.., .. } => 4,
         Root::MonitorUsed { .. } => 5,
         Root::StickyClass { .. } => 6,
+        Root::JniGlobal { .. } => 7,
     }
 }
 
@@ -285,16 +286,19 @@ impl ThreadRoots<'_> {
     fn record(&self, root: &Root, object: ObjectId) -> Option<RootRecord> {
         if let Some(id) = root.thread() {
             let Some(thread) = self.written(id) else {
-                return Some(RootRecord::JniGlobal(object, 0));
+                return Some(RootRecord::of_jvm(object));
             };
             return thread.record(root, object);
         }
         Some(match *root {
             Root::MonitorUsed { .. } => RootRecord::MonitorUsed(object),
             Root::StickyClass { .. } => RootRecord::StickyClass(object),
-            Root::JniGlobal { reference, .. } => RootRecord::JniGlobal(object, reference),
+            Root::JniGlobal {
+                reference: reference @ 1..,
+                ..
+            } => RootRecord::JniGlobal(object, reference),
             // All other kinds have a thread.
-            _ => RootRecord::JniGlobal(object, 0),
+            _ => RootRecord::of_jvm(object),
         })
     }
 }
@@ -541,6 +545,10 @@ mod tests {
                 object,
                 reference: 9,
             },
+            Root::JniGlobal {
+                object,
+                reference: 0,
+            },
             Root::MonitorUsed { object },
             Root::JniLocal {
                 object,
@@ -571,6 +579,7 @@ mod tests {
             (heap::ROOT_JNI_GLOBAL, held, vec![0, 0, 0, 0, 0, 0, 0, 9]),
             (heap::ROOT_MONITOR_USED, held, vec![]),
             (heap::ROOT_STICKY_CLASS, held, vec![]),
+            (heap::ROOT_JNI_GLOBAL, held, held.to_be_bytes().to_vec()),
         ];
         assert_eq!(written_roots(&given, &objects, &tables), expected);
         // A thread that is also reported by a root is still written only once.
@@ -595,7 +604,7 @@ mod tests {
             thread: stranger,
             frame: Some(0),
         }];
-        let expected = [(heap::ROOT_JNI_GLOBAL, held, vec![0; 8])];
+        let expected = [(heap::ROOT_JNI_GLOBAL, held, held.to_be_bytes().to_vec())];
         assert_eq!(written_roots(&given, &objects, &Tables::new()), expected);
     }
 }

@@ -34,6 +34,11 @@ pub enum RootRecord {
 }
 
 impl RootRecord {
+    /// Held by the JVM itself: a global whose reference is the object, which no reference can be.
+    pub(crate) fn of_jvm(object: ObjectId) -> Self {
+        Self::JniGlobal(object, object.get())
+    }
+
     /// Appends the sub-record. Never an error.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         match *self {

@@ -197,6 +197,7 @@ pub(crate) fn root_name(kind: RootKind) -> String {
         RootKind::ThreadObject => "thread".to_owned(),
         RootKind::MonitorUsed => "monitor in use".to_owned(),
         RootKind::Unknown => "root of unknown kind".to_owned(),
+        RootKind::VmInternal => "the JVM itself".to_owned(),
         other => other.name().to_lowercase(),
     }
 }

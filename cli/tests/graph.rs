@@ -58,6 +58,41 @@ fn the_sentence_comes_first() {
 }
 
 #[test]
+fn what_the_jvm_itself_holds_is_no_reference_of_native_code() {
+    const REFERENCE: u64 = 0x2200;
+    const HOLDER: u64 = 0x2300;
+    let dir = TempDir::new().unwrap();
+    for (holder, reference, words) in [
+        (Dump::OBJECT, 0x9000, "a JNI global reference"),
+        (Dump::OBJECT, 0x4000, "the JVM itself"),
+        (REFERENCE, 0x9000, "a JNI global reference"),
+        (
+            REFERENCE,
+            0x4000,
+            "the JVM's list of references to be handled",
+        ),
+    ] {
+        let mut dump = Dump::new(8);
+        dump.class(0x2100, "app/Entry", Dump::OBJECT, 0, &["next"], &[]);
+        let (name, fields) = ("java/lang/ref/Reference", &["referent"]);
+        dump.class(REFERENCE, name, Dump::OBJECT, 0, fields, &[]);
+        dump.class(HOLDER, "app/Holder", holder, 0, &["all"], &[]);
+        for class in [0x2100, REFERENCE, HOLDER] {
+            dump.root(class);
+        }
+        let ids: Vec<u64> = (0..100).map(|number| 0x10_0000 + number * 64).collect();
+        ids.iter().for_each(|id| dump.instance(*id, 0x2100, &[0]));
+        dump.object_array(0x3000, &ids);
+        let inherited: &[u64] = if holder == REFERENCE { &[0] } else { &[] };
+        dump.instance(0x4000, HOLDER, &[&[0x3000], inherited].concat());
+        dump.add(dump.to().root(0x01, 0x4000).id(reference));
+        let output = text(&hprof(&["leaks"], &file(&dir, &dump.bytes()), &[]));
+        let sentence = output.lines().next().unwrap_or_default();
+        assert!(sentence.contains(&format!("held by {words}")), "{sentence}");
+    }
+}
+
+#[test]
 fn nothing_that_stands_out_is_said() {
     let dir = TempDir::new().unwrap();
     let mut dump = Dump::new(8);

@@ -114,6 +114,8 @@ enum Place {
     Module,
     /// Held by the VM itself.
     Vm,
+    /// Held by the VM itself, for a thread that is not known.
+    VmForThread,
     Monitor,
     Thread {
         thread: usize,
@@ -252,12 +254,12 @@ impl RootNotes {
             },
             Reference::StackLocal(frame) => match self.frame(frame) {
                 Some((thread, depth)) => Place::StackLocal { thread, depth },
-                None => Place::JniGlobal,
+                None => Place::VmForThread,
             },
             Reference::JniLocal(_) if self.is_own(kind) => return,
             Reference::JniLocal(frame) => match self.frame(frame) {
                 Some((thread, depth)) => Place::JniLocal { thread, depth },
-                None => Place::JniGlobal,
+                None => Place::VmForThread,
             },
             Reference::Other => match self.system.other_place(class_tag, self.others) {
                 Some(place) => {
@@ -290,7 +292,7 @@ impl RootNotes {
 
     /// Notes an object that the JVM holds, for no thread that is known.
     pub(in crate::heap) fn note_without_thread(&mut self, object: ObjectIndex) {
-        self.notes.push((object, Place::JniGlobal));
+        self.notes.push((object, Place::VmForThread));
     }
 
     /// Notes an object that some frame of a thread holds.
@@ -353,9 +355,9 @@ impl RootNotes {
     ///
     /// `is_class` tells whether an object is the mirror of a class in the file (mirrors of
     /// primitive types are not). `is_held` tells whether a class that is never unloaded refers to
-    /// the object. An object held by a loader's data needs no root if `is_held`; otherwise it
-    /// becomes a JNI global, like the VM's own objects in HotSpot's dumps. A module needs no root,
-    /// because its layer or its loader refers to it.
+    /// the object. An object held by a loader's data needs no root if `is_held`; otherwise it is
+    /// one of the VM's own objects. A module needs no root, because its layer or its loader refers
+    /// to it.
     pub(in crate::heap) fn records(
         &self,
         threads: &[(ThreadId, TraceId)],
@@ -365,11 +367,9 @@ impl RootNotes {
         let mut roots = Vec::with_capacity(self.notes.len());
         let mut system = HashSet::new();
         let mut reference = 0;
-        let mut global = |object| {
-            // JVMTI does not report the reference's address; a running number keeps the records
-            // apart.
-            reference += 1;
-            Root::JniGlobal { object, reference }
+        let of_vm = |object| Root::JniGlobal {
+            object,
+            reference: 0,
         };
         for &(object, place) in &self.notes {
             match place {
@@ -378,15 +378,21 @@ impl RootNotes {
                         roots.push(Root::StickyClass { object });
                     }
                 }
+                Place::JniGlobal => {
+                    // JVMTI does not report the reference's address; a running number keeps the
+                    // records apart.
+                    reference += 1;
+                    roots.push(Root::JniGlobal { object, reference });
+                }
                 // Such a class is the mirror of a primitive type.
-                Place::SystemClass | Place::JniGlobal => roots.push(global(object)),
+                Place::SystemClass | Place::VmForThread => roots.push(of_vm(object)),
                 Place::LoaderData if !is_held(object) && system.insert(object) => {
-                    roots.push(global(object));
+                    roots.push(of_vm(object));
                 }
                 // HotSpot also reports a mounted virtual thread as one of the VM's own objects. It
                 // already has a root as a thread.
                 Place::Vm if !self.thread_places.contains_key(&object) => {
-                    roots.push(global(object));
+                    roots.push(of_vm(object));
                 }
                 Place::Monitor => roots.push(Root::MonitorUsed { object }),
                 _ if self.is_code_constant(place) => {}
@@ -470,6 +476,13 @@ mod tests {
         Reference::JniLocal(frame(thread, depth, method, location))
     }
 
+    fn global(number: u32, reference: u64) -> Root {
+        Root::JniGlobal {
+            object: object(number),
+            reference,
+        }
+    }
+
     fn ids(numbers: &[u32]) -> Vec<(ThreadId, TraceId)> {
         let trace = |number| TraceId::new(number + 1).expect("not 0");
         let row = |&number| (ThreadId::new(number).expect("not 0"), trace(number));
@@ -524,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_no_kind_is_a_global_reference() {
+    fn what_fits_no_kind_is_the_vms() {
         let mut notes = RootNotes::new(None, SYSTEM);
         // A frame reported before any thread: its thread is unknown.
         notes.note(local(0, 0, Some(1), Some(0)), 0, object(4));
@@ -533,22 +546,17 @@ mod tests {
         notes.note(Reference::SystemClass, CLASS, object(3));
         notes.note(Reference::SystemClass, CLASS, object(2));
         notes.note(Reference::FromObject, 0, object(5));
+        notes.note(Reference::JniGlobal, 0, object(6));
+        notes.note(Reference::JniGlobal, 0, object(6));
         assert_eq!(
             notes.records(&[], |object| object.get() == 2, |_| true),
             [
-                Root::JniGlobal {
-                    object: object(4),
-                    reference: 1
-                },
-                Root::JniGlobal {
-                    object: object(1),
-                    reference: 2
-                },
+                global(4, 0),
+                global(1, 0),
                 Root::StickyClass { object: object(2) },
-                Root::JniGlobal {
-                    object: object(3),
-                    reference: 3
-                },
+                global(3, 0),
+                global(6, 1),
+                global(6, 2),
             ]
         );
     }
@@ -561,11 +569,7 @@ mod tests {
             notes.note(Reference::SystemClass, 0, object(number));
         }
         let records = notes.records(&[], |_| true, |object| object.get() == 2);
-        let global = Root::JniGlobal {
-            object: object(3),
-            reference: 1,
-        };
-        assert_eq!(records, [global]);
+        assert_eq!(records, [global(3, 0)]);
         assert!(notes.system_classes().is_empty());
         assert_eq!(notes.objects().count(), 4, "all are in the dump");
     }
