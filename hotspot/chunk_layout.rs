@@ -42,6 +42,17 @@ pub enum ChunkEnd {
     Bottom(u64),
 }
 
+/// What is known of the class of chunks in a heap.
+#[derive(Clone, Copy, Debug)]
+pub struct ChunkFacts {
+    /// The address of HotSpot's structure of the class (`Klass`).
+    pub klass: u64,
+    /// The fields that Java declares.
+    pub fields: ChunkFields,
+    /// Bytes of a reference in a field.
+    pub reference_bytes: u64,
+}
+
 /// Where HotSpot has what it knows of a class.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChunkClass {
@@ -73,15 +84,14 @@ impl ChunkClass {
         })
     }
 
-    /// The layout of the class with this `Klass`. `None` if its list of fields does not have the
-    /// declared ones, or fewer injected ones than any HotSpot.
-    pub(super) fn layout(
-        &self,
-        memory: &Readable<'_>,
-        klass: u64,
-        declared: ChunkFields,
-        reference_bytes: u64,
-    ) -> Option<ChunkLayout> {
+    /// The layout of the class. `None` if its list of fields does not have the declared ones, or
+    /// fewer injected ones than any HotSpot.
+    pub(super) fn layout(&self, memory: &Readable<'_>, class: ChunkFacts) -> Option<ChunkLayout> {
+        let ChunkFacts {
+            klass,
+            fields: declared,
+            reference_bytes,
+        } = class;
         let klass = Address::new(klass);
         let list = Address::new(memory.read(klass.add(self.fields))?);
         let (own, injected) = field_offsets(memory, list.add(self.bytes))?;
@@ -143,6 +153,15 @@ mod tests {
         bytes: 4,
     };
 
+    /// The class with this `Klass`.
+    fn facts(klass: &[u64; 2]) -> ChunkFacts {
+        ChunkFacts {
+            klass: klass.as_ptr() as u64,
+            fields: FIELDS,
+            reference_bytes: 4,
+        }
+    }
+
     /// A list of fields: how many there are of each kind, and of each field the offset and the
     /// flags.
     fn list(own: u8, injected: &[u8]) -> Vec<u8> {
@@ -164,7 +183,7 @@ mod tests {
         let klass = [0x31, list.as_ptr() as u64];
         let mappings = own_mappings();
         let memory = Readable::of(&mappings);
-        CLASS.layout(&memory, klass.as_ptr() as u64, FIELDS, 4)
+        CLASS.layout(&memory, facts(&klass))
     }
 
     #[test]
@@ -204,7 +223,7 @@ mod tests {
                 list[end..].fill(behind);
                 let klass = [0x31, list.as_ptr() as u64];
                 let mappings = only(vec![part(&list[..end]), part(&klass)]);
-                CLASS.layout(&Readable::of(&mappings), klass.as_ptr() as u64, FIELDS, 4)
+                CLASS.layout(&Readable::of(&mappings), facts(&klass))
             };
             prop_assert_eq!(found(1), found(200));
         }

@@ -1,6 +1,7 @@
 //! The Java frames of all threads in a forked copy: methods and bytecodes, as HotSpot itself would
 //! list them.
 
+use super::chunk_layout::ChunkFacts;
 use super::code_cache::Returned;
 use super::memory::Readable;
 use super::method_names::{MethodLayout, MethodName};
@@ -53,15 +54,26 @@ impl JavaFrames {
     /// The stacks of all threads but those that cannot be read to the end. `None` if the list of
     /// threads cannot be read.
     pub fn stacks(&self, memory: &Readable<'_>) -> Option<Vec<JavaStack>> {
-        let mut reading = Reading {
-            frames: self,
-            memory,
-            known: HashMap::new(),
-            scopes: Vec::new(),
-        };
+        let mut reading = Reading::new(self, memory);
         let mut stacks = Vec::new();
         self.stacks
             .passed(memory, |passed| stacks.extend(reading.stack(&passed)))?;
+        Some(stacks)
+    }
+
+    /// The same of virtual threads, as far as their frames are in the heap. Each thread has an
+    /// address and its chunks, the newest first. `None` if the layout of chunks is unknown.
+    pub fn stacks_in_chunks<'c>(
+        &self,
+        memory: &Readable<'_>,
+        class: ChunkFacts,
+        threads: impl Iterator<Item = (u64, &'c [u64])>,
+    ) -> Option<Vec<JavaStack>> {
+        let mut reading = Reading::new(self, memory);
+        let mut stacks = Vec::new();
+        let stack = |passed: PassedStack| stacks.extend(reading.stack(&passed));
+        self.stacks
+            .passed_in_chunks(memory, class, threads, stack)?;
         Some(stacks)
     }
 
@@ -71,7 +83,16 @@ impl JavaFrames {
     }
 }
 
-impl Reading<'_, '_> {
+impl<'r, 'm> Reading<'r, 'm> {
+    fn new(frames: &'r JavaFrames, memory: &'r Readable<'m>) -> Self {
+        Self {
+            frames,
+            memory,
+            known: HashMap::new(),
+            scopes: Vec::new(),
+        }
+    }
+
     /// `None` if a frame cannot be read.
     fn stack(&mut self, passed: &PassedStack) -> Option<JavaStack> {
         let mut frames = Vec::with_capacity(passed.frames.len());
@@ -131,12 +152,8 @@ mod tests {
             methods: LAYOUT,
         };
         let mappings = own_mappings();
-        let mut reading = Reading {
-            frames: &frames_of,
-            memory: &Readable::of(&mappings),
-            known: HashMap::new(),
-            scopes: Vec::new(),
-        };
+        let memory = Readable::of(&mappings);
+        let mut reading = Reading::new(&frames_of, &memory);
         reading.stack(&PassedStack {
             thread: 0x6000,
             frames,

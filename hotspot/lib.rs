@@ -48,7 +48,7 @@ mod walk_filter;
 mod weak_slots;
 mod zgc;
 
-pub use chunk_layout::{ChunkEnd, ChunkFields};
+pub use chunk_layout::{ChunkEnd, ChunkFacts, ChunkFields};
 pub use dump_structs::VmStructs;
 pub use interrupted::{Interrupted, Registers};
 pub use java_frames::{JavaFrames, JavaStack};

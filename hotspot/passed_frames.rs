@@ -27,6 +27,9 @@ pub(super) enum Code {
     ReturnBarrier,
 }
 
+/// The address of no thread's object.
+const NO_THREAD: u64 = 0;
+
 /// A frame of a Java method.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Passed {
@@ -55,16 +58,23 @@ impl PassedFrames {
     /// Begins anew, with frames of this thread.
     pub(super) fn begin(&mut self, thread: u64) {
         self.0.clear();
-        self.belong_to(thread);
+        self.begin_next(thread);
     }
 
     /// The next frames belong to the carrier of a virtual thread. That one `is_whole` if none of
     /// its frames are in the heap.
+    ///
+    /// While it is mounted or unmounted, HotSpot counts its frames as those of the carrier, which
+    /// thus has others below them.
     pub(super) fn leave(&mut self, carrier: u64, is_whole: bool) {
+        let mut next = carrier;
         if let Some(last) = self.0.last_mut() {
-            last.is_whole = is_whole;
+            last.is_whole = is_whole && last.thread != carrier;
+            if last.thread == carrier {
+                next = NO_THREAD;
+            }
         }
-        self.belong_to(carrier);
+        self.begin_next(next);
     }
 
     /// Notes the frame if it is one of a Java method.
@@ -84,11 +94,32 @@ impl PassedFrames {
         self.0.drain(..)
     }
 
-    fn belong_to(&mut self, thread: u64) {
+    fn begin_next(&mut self, thread: u64) {
         self.0.push(PassedStack {
             thread,
             frames: Vec::new(),
             is_whole: true,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_of_a_thread_that_is_being_mounted_are_not_all_of_its_carriers() {
+        let stacks = |mounted: u64| {
+            let mut passed = PassedFrames::default();
+            passed.begin(mounted);
+            passed.push(1, &Code::Interpreted);
+            passed.leave(7, true);
+            passed.push(2, &Code::Interpreted);
+            let stacks = passed.take();
+            let stacks = stacks.map(|it| (it.thread, it.frames.len(), it.is_whole));
+            stacks.collect::<Vec<_>>()
+        };
+        assert_eq!(stacks(8), [(8, 1, true), (7, 1, true)]);
+        assert_eq!(stacks(7), [(7, 1, false), (NO_THREAD, 1, true)]);
     }
 }

@@ -7,11 +7,11 @@
 //! stack, with one bit for each reference. From then on a reference is encoded as in a field, in
 //! the first bytes of its place.
 
-use super::chunk_layout::{ChunkEnd, ChunkLayout};
-use super::memory::{Address, WORD_BYTES};
-use super::passed_frames::Code;
+use super::chunk_layout::{ChunkEnd, ChunkFacts, ChunkLayout};
+use super::memory::{Address, Readable, WORD_BYTES};
+use super::passed_frames::{Code, PassedStack};
 use super::reference::Reference;
-use super::standing_stacks::{Walk, FRAME_POINTER};
+use super::standing_stacks::{StandingStacks, Walk, FRAME_POINTER};
 use std::ops::Range;
 
 /// Flags of a chunk: that HotSpot has copied it frame by frame, as with interpreted frames; that it
@@ -78,6 +78,27 @@ impl Chunk {
     }
 }
 
+impl StandingStacks {
+    /// Hands on the stacks of virtual threads in their chunks, as far as they can be read to the
+    /// end. `None` if the layout of the chunks' class is unknown.
+    pub(super) fn passed_in_chunks<'c>(
+        &self,
+        memory: &Readable<'_>,
+        class: ChunkFacts,
+        threads: impl Iterator<Item = (u64, &'c [u64])>,
+        stack: impl FnMut(PassedStack),
+    ) -> Option<()> {
+        let layout = self.chunk_class?.layout(memory, class)?;
+        let mut walk = self.walk(memory)?;
+        let read = threads.filter_map(|(thread, chunks)| {
+            walk.references.clear();
+            walk.frames_in_chunks(&layout, thread, chunks)
+        });
+        read.for_each(stack);
+        Some(())
+    }
+}
+
 impl Walk<'_, '_> {
     /// Notes what the frames in the chunk at this address hold, and which objects they lock. `None`
     /// if its end is not reached.
@@ -98,6 +119,22 @@ impl Walk<'_, '_> {
             self.colour = self.word(chunk.stack.end);
             self.frames(&chunk)
         }
+    }
+
+    /// Hands on the frames of a virtual thread in these chunks, the newest first. `None` if an end
+    /// is not reached.
+    pub(super) fn frames_in_chunks(
+        &mut self,
+        layout: &ChunkLayout,
+        thread: u64,
+        chunks: &[u64],
+    ) -> Option<PassedStack> {
+        self.passed.begin(thread);
+        for &chunk in chunks {
+            let chunk = Chunk::read(self, layout, chunk)?;
+            self.frames(&chunk)?;
+        }
+        self.passed.take().next()
     }
 
     /// Notes the references that have a bit.
@@ -134,9 +171,11 @@ impl Walk<'_, '_> {
             self.saved
                 .extend(FRAME_POINTER.map(|register| (register, link)));
             let pc = self.word(link.wrapping_add(WORD_BYTES))?;
-            let above = match *self.right_code(pc, own)? {
+            let code = self.right_code(pc, own)?;
+            let above = match *code {
                 Code::Interpreted => {
                     let frame_pointer = self.relative(link, 0)?;
+                    self.passed.push(frame_pointer, &code);
                     self.note_at(frame_pointer.wrapping_sub(MIRROR * WORD_BYTES), false)?;
                     let locals = self.relative(frame_pointer, LOCALS)?;
                     if locals.wrapping_add(WORD_BYTES) >= chunk.end {
@@ -150,6 +189,7 @@ impl Walk<'_, '_> {
                     ref entries,
                     ..
                 } => {
+                    self.passed.push(link, &code);
                     self.note_all(entries, own, [0; 2])?;
                     own = own.wrapping_add(frame_bytes);
                     let is_last = own >= chunk.end.saturating_sub(LINK_WORDS * WORD_BYTES);
@@ -192,8 +232,8 @@ mod tests {
     use crate::chunk_layout::ChunkFields;
     use crate::code_cache::fake::{FakeCode, MAPS_AT, NAMES};
     use crate::memory::fake::{only, own_mappings, part};
-    use crate::memory::Readable;
     use crate::oop_maps::fake::FakeMaps;
+    use crate::passed_frames::Passed;
     use crate::standing_stacks::fake::stacks;
     use proptest::collection::vec;
     use proptest::prelude::*;
@@ -322,6 +362,37 @@ mod tests {
         extended.words[HEADER + 9] = 3;
         extended.words[HEADER + 13] = OBJECT + 16;
         assert_eq!(held(extended), wide(&[OBJECT, OBJECT + 16]));
+    }
+
+    #[test]
+    fn frames_are_handed_on_with_and_without_a_bitmap() {
+        let places = |stack: &[u64], flags| {
+            let scene = Scene::new(2, flags, 0, stack, &[0]);
+            let words = std::hint::black_box(scene.words);
+            let stacks = stacks(scene.code.cache, scene.maps.maps, Address::default());
+            let mappings = own_mappings();
+            let chunk = words.as_ptr() as u64;
+            let memory = Readable::of(&mappings);
+            let mut walk = stacks.walk(&memory)?;
+            let passed = walk.frames_in_chunks(&scene.layout, 1, &[chunk, chunk])?;
+            let place = |frame: &Passed| match frame {
+                Passed::Interpreted(frame_pointer) => (frame_pointer - chunk) / WORD_BYTES,
+                Passed::Compiled(code) => u64::from(code.distance),
+            };
+            assert!(passed.is_whole);
+            Some(passed.frames.iter().map(place).collect::<Vec<_>>())
+        };
+        for flags in [0, HAS_BITMAP] {
+            let found = places(&COMPILED, flags);
+            assert_eq!(found, Some(vec![20, 30, 20, 30]), "{flags}");
+            let found = places(&MIXED, flags | IS_MIXED);
+            let interpreted = HEADER as u64 + 10;
+            let expected = vec![interpreted, 20, interpreted, 20];
+            assert_eq!(found, Some(expected), "{flags}");
+        }
+        let mut unknown = COMPILED;
+        unknown[4] = 25;
+        assert_eq!(places(&unknown, 0), None);
     }
 
     #[test]

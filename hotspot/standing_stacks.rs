@@ -11,7 +11,7 @@
 //! ([`stack_chunks`](super::stack_chunks)).
 
 use super::call_arguments::CallArguments;
-use super::chunk_layout::{ChunkClass, ChunkFields};
+use super::chunk_layout::{ChunkClass, ChunkFacts};
 use super::code_cache::CodeCache;
 use super::local_references::LocalReferences;
 use super::memory::{Address, Readable, WORD_BYTES};
@@ -48,7 +48,7 @@ pub struct StandingStacks {
     stack_base: u64,
     pub(super) original_pc: u64,
     pub(super) upcalls: Option<Upcalls>,
-    chunk_class: Option<ChunkClass>,
+    pub(super) chunk_class: Option<ChunkClass>,
     /// An exception that another thread has given it, up to JDK 17.
     given_exception: Option<u64>,
     arguments: Option<CallArguments>,
@@ -133,17 +133,14 @@ impl StandingStacks {
     }
 
     /// The references in the frames of continuations' chunks, each chunk given by its address.
-    /// `klass` is that of their class. `None` if its layout is unknown.
+    /// `None` if the layout of their class is unknown.
     pub fn held_in_chunks(
         &self,
         memory: &Readable<'_>,
-        klass: u64,
-        fields: ChunkFields,
-        reference_bytes: u64,
+        class: ChunkFacts,
         chunks: &[u64],
     ) -> Option<HeldInChunks> {
-        let class = self.chunk_class?;
-        let layout = class.layout(memory, klass, fields, reference_bytes)?;
+        let layout = self.chunk_class?.layout(memory, class)?;
         let mut walk = self.walk(memory)?;
         let mut held = HeldInChunks::default();
         for &chunk in chunks {
@@ -176,7 +173,7 @@ impl StandingStacks {
         Some(())
     }
 
-    fn walk<'w, 'm>(&'w self, memory: &'w Readable<'m>) -> Option<Walk<'w, 'm>> {
+    pub(super) fn walk<'w, 'm>(&'w self, memory: &'w Readable<'m>) -> Option<Walk<'w, 'm>> {
         let first_slot = self.maps.as_ref().map(|maps| maps.first_slot(memory));
         Some(Walk {
             stacks: self,
@@ -201,11 +198,11 @@ pub(super) struct Walk<'w, 'm> {
     pub(super) known: FxHashMap<u64, Rc<Code>>,
     /// Where the callees of a frame have saved its registers.
     pub(super) saved: FxHashMap<u32, u64>,
-    references: Vec<HeldReference>,
+    pub(super) references: Vec<HeldReference>,
     /// The word after the stack of the last chunk, if it has no bitmap there.
     pub(super) colour: Option<u64>,
     /// The frames of the last thread, and of the virtual thread that it carries.
-    passed: PassedFrames,
+    pub(super) passed: PassedFrames,
 }
 
 impl Walk<'_, '_> {

@@ -9,6 +9,7 @@
 use crate::memory::Memory;
 use crate::{Failure, Snapshot};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::iter::successors;
 use std::sync::PoisonError;
 use tables::ClassId;
 
@@ -92,23 +93,20 @@ impl VirtualFrames {
         }
     }
 
-    /// The threads of the chunks of frames, by the chunks' addresses.
-    pub fn owners(
+    /// The chunks of each thread's frames, the newest first, by their addresses.
+    pub fn chunks(
         &self,
         fields: VirtualThreadFields,
         snapshot: &Snapshot<impl Memory>,
-    ) -> FxHashMap<u64, u64> {
-        let mut owners = FxHashMap::default();
-        for &thread in &self.known {
-            let mut next = fields.newest_chunk(snapshot, thread);
-            while let Some(chunk) = next {
-                if owners.insert(chunk, thread).is_some() {
-                    break;
-                }
-                next = load(snapshot, chunk, fields.parent);
-            }
-        }
-        owners
+    ) -> FxHashMap<u64, Vec<u64>> {
+        let mut known = FxHashSet::default();
+        let mut chunks = |&thread: &u64| {
+            let newest = fields.newest_chunk(snapshot, thread);
+            let older = |&chunk: &u64| load(snapshot, chunk, fields.parent);
+            let all = successors(newest, older).take_while(|&chunk| known.insert(chunk));
+            (thread, all.collect::<Vec<u64>>())
+        };
+        self.known.iter().map(&mut chunks).collect()
     }
 
     /// Called when HotSpot reports the references of this object, and so has already reported its

@@ -145,6 +145,10 @@ pub(in crate::heap) struct RootNotes {
     others: OthersBefore,
     /// Frames known to belong to Java (not native) methods, by thread and depth.
     java_frames: FxHashSet<(usize, u32)>,
+    /// How many threads had frames on stacks of the system, from whose top the walk counted them.
+    on_stacks: usize,
+    /// What these frames hold, each with its thread.
+    held_on_stacks: FxHashSet<(usize, ObjectIndex)>,
     notes: Vec<(ObjectIndex, Place)>,
 }
 
@@ -161,6 +165,11 @@ impl RootNotes {
     /// The threads, in the order in which the walk reported them.
     pub(in crate::heap) fn threads(&self) -> &[ThreadNote] {
         &self.threads
+    }
+
+    /// Those of them that had frames on stacks of the system.
+    pub(in crate::heap) fn on_stacks(&self) -> &[ThreadNote] {
+        self.threads.get(..self.on_stacks).unwrap_or_default()
     }
 
     /// The objects of all roots; some occur more than once.
@@ -240,6 +249,20 @@ impl RootNotes {
         }
     }
 
+    /// Called when the walk has reported all stacks of the system, and may go on to virtual threads.
+    ///
+    /// It then reports the frames of a mounted thread that are in the heap once more, and counts
+    /// them from the newest of these. They keep the numbers that they have.
+    pub(in crate::heap) fn leave_stacks(&mut self) {
+        self.on_stacks = self.threads.len();
+        let held = self.notes.iter();
+        let held = held.filter_map(|&(object, place)| match place {
+            Place::StackLocal { thread, .. } => Some((thread, object)),
+            _ => None,
+        });
+        self.held_on_stacks = held.collect();
+    }
+
     /// Notes one root to an object of the class with this tag. Ignores references that are not
     /// roots.
     pub(in crate::heap) fn note(&mut self, kind: Reference, class_tag: i64, object: ObjectIndex) {
@@ -253,11 +276,14 @@ impl RootNotes {
                 thread: self.thread(object),
             },
             Reference::StackLocal(frame) => match self.frame(frame) {
+                Some((thread, _)) if self.held_on_stacks.contains(&(thread, object)) => return,
                 Some((thread, depth)) => Place::StackLocal { thread, depth },
                 None => Place::VmForThread,
             },
             Reference::JniLocal(_) if self.is_own(kind) => return,
             Reference::JniLocal(frame) => match self.frame(frame) {
+                // Frames in the heap are not native.
+                Some((thread, _)) if thread < self.on_stacks => return,
                 Some((thread, depth)) => Place::JniLocal { thread, depth },
                 None => Place::VmForThread,
             },
@@ -319,7 +345,8 @@ impl RootNotes {
     fn frame(&mut self, frame: RootFrame) -> Option<(usize, Option<u32>)> {
         let object = self.thread_object(frame)?;
         let thread = self.thread(object);
-        let Some(method) = frame.method else {
+        let method = frame.method.filter(|_| thread >= self.on_stacks);
+        let Some(method) = method else {
             return Some((thread, None));
         };
         let noted = self
@@ -656,6 +683,38 @@ mod tests {
         notes.note(local(0, 2, Some(2), Some(15)), 0, object(8));
         assert_eq!(notes.threads()[0].frames.len(), 2);
         assert!(notes.threads()[1].frames.is_empty());
+    }
+
+    #[test]
+    fn frames_that_are_reported_twice_keep_their_first_numbers() {
+        let mut notes = RootNotes::new(None, SYSTEM);
+        notes.note(Reference::Other, 0, object(7));
+        notes.note(local(0, 3, Some(3), Some(5)), 0, object(8));
+        notes.note(local(0, 4, Some(4), Some(6)), 0, object(9));
+        let numbered = notes.threads()[0].frames.clone();
+        notes.leave_stacks();
+        // The same frames, from the newest in the heap; and a constant of their code.
+        notes.note(local(0, 0, Some(3), Some(5)), 0, object(8));
+        notes.note(local(0, 1, Some(4), Some(6)), 0, object(9));
+        notes.note(local(0, 1, Some(4), Some(6)), 0, object(10));
+        notes.note(jni(0, 1, Some(4), None), 0, object(11));
+        assert_eq!(notes.threads()[0].frames, numbered);
+        // A thread that waits.
+        notes.know_thread(41, object(20));
+        let waiting = RootFrame {
+            thread_id: 41,
+            ..frame(0, 1, Some(6), Some(7))
+        };
+        notes.note(Reference::StackLocal(waiting), 0, object(21));
+        let records = notes.records(&ids(&[1, 2]), |_| true, |_| true);
+        let frames = records.iter().map(|root| match root {
+            Root::JavaFrame { object, frame, .. } => (object.get(), *frame),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(
+            frames.collect::<Vec<_>>(),
+            [(8, Some(3)), (9, Some(4)), (10, None), (21, Some(1))]
+        );
     }
 
     #[test]

@@ -52,11 +52,22 @@ pub(in crate::heap) fn stack_of(
     }
     let named = (0..).zip(&read.frames);
     let named = named.filter_map(|(depth, frame)| Some((depth, (*frame)?)));
-    let mut all = seen.clone();
-    all.extend(named.map(|(depth, frame)| (depth, (frame.method, Some(frame.location)))));
+    let named = named.map(|(depth, frame)| (depth, (frame.method, Some(frame.location))));
+    // In a whole stack, a method that only the walk saw, perhaps counted from another top, fills no
+    // gap.
+    let mut all = match read.is_whole {
+        true => SeenFrames::new(),
+        false => seen.clone(),
+    };
+    all.extend(named);
     let mut stack = agree(captured, &all);
     if read.is_whole {
         stack.resize(read.frames.len(), None);
+        for (&depth, &(method, _)) in seen {
+            if let Some(frame) = stack.get_mut(depth as usize) {
+                *frame = frame.filter(|frame| frame.method == method);
+            }
+        }
     }
     stack
 }
@@ -261,6 +272,16 @@ mod tests {
             [4, 2, 6, 3].map(|method| Some(frame(method, 0)))
         );
         let found = stack_of(&stack(&[5]), &seen(&[]), Some(read(&named, true)));
+        assert_eq!(methods(&found), named.map(|method| Some(frame(method?, 0))));
+        // What the walk saw is not enough, and refutes what was captured.
+        let told = seen(&[(0, 9, 0), (2, 6, 0)]);
+        let found = stack_of(&stack(&[4, 2, 6, 3]), &told, Some(read(&named, true)));
+        let expected = [None, Some(2), Some(6), Some(3)];
+        assert_eq!(
+            methods(&found),
+            expected.map(|method| Some(frame(method?, 0)))
+        );
+        let found = stack_of(&[], &told, Some(read(&named, true)));
         assert_eq!(methods(&found), named.map(|method| Some(frame(method?, 0))));
         // The rest of a virtual thread, of which the walk saw a frame.
         let found = stack_of(&[], &seen(&[(2, 9, 0)]), Some(read(&[Some(1)], false)));

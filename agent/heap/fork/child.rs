@@ -100,6 +100,8 @@ pub(super) struct HeapCopy {
     pub(super) unread_stacks: u64,
     /// What chunks of virtual threads' frames hold: the addresses of a chunk and of an object.
     pub(super) held_in_chunks: Vec<(u64, u64)>,
+    /// The chunks of each virtual thread's frames, the newest first, by their addresses.
+    pub(super) chunks: FxHashMap<u64, Vec<u64>>,
 }
 
 impl Task<'_, '_> {
@@ -179,6 +181,7 @@ impl Task<'_, '_> {
             facts,
             unread_stacks: 0,
             held_in_chunks: Vec::new(),
+            chunks: FxHashMap::default(),
         })
     }
 

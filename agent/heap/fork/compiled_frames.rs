@@ -7,7 +7,7 @@ use super::message::FromChild;
 use super::process::Watchdog;
 use crate::heap::facts::roots::RootNotes;
 use crate::message::say;
-use hotspot::{HeldInChunks, Readable, Reference};
+use hotspot::{ChunkFacts, HeldInChunks, Readable, Reference};
 use rustc_hash::{FxHashMap, FxHashSet};
 use snapshot::memory::Memory;
 use snapshot::Failure;
@@ -146,24 +146,34 @@ impl Task<'_, '_> {
     fn held_in_chunks(&self, copy: &HeapCopy, chunks: &[u64]) -> Option<HeldInChunks> {
         // SAFETY: this is the forked copy, and these are its mappings.
         let memory = unsafe { Readable::new(&copy.mappings) };
+        let stacks = self.stacks.as_ref()?;
+        stacks.held_in_chunks(&memory, self.chunk_facts(copy)?, chunks)
+    }
+
+    /// The class of chunks; `None` if this JDK has none, or its fields are unknown.
+    pub(super) fn chunk_facts(&self, copy: &HeapCopy) -> Option<ChunkFacts> {
         let (class, fields) = self.stack_chunks?;
         let layout = &copy.snapshot.layout;
         let mirror = copy.facts.slots().get(class.index())?;
         let mirror = mirror.object(copy.snapshot.memory);
-        let klass = copy.snapshot.memory.u64(mirror + layout.klass_in_mirror);
-        let width_bytes = layout.oops.width_bytes();
-        let stacks = self.stacks.as_ref()?;
-        stacks.held_in_chunks(&memory, klass, fields?, width_bytes, chunks)
+        Some(ChunkFacts {
+            klass: copy.snapshot.memory.u64(mirror + layout.klass_in_mirror),
+            fields: fields?,
+            reference_bytes: layout.oops.width_bytes(),
+        })
     }
 
-    /// Adds what chunks hold to the roots, unless HotSpot has reported it. `owners` are the
-    /// addresses of their threads; what other chunks hold becomes roots without a thread.
+    /// Adds what chunks hold to the roots, unless HotSpot has reported it. What chunks of no
+    /// virtual thread hold becomes roots without a thread.
     pub(super) fn note_chunks(
         &mut self,
         copy: &HeapCopy,
-        owners: &FxHashMap<u64, u64>,
         roots: &mut RootNotes,
     ) -> Result<(), Failure> {
+        let owners = copy.chunks.iter();
+        let owners =
+            owners.flat_map(|(&thread, chunks)| chunks.iter().map(move |&it| (it, thread)));
+        let owners: FxHashMap<u64, u64> = owners.collect();
         let mut found = FrameRoots::new(&mut self.objects, roots, &mut self.by_address);
         for &(chunk, object) in &copy.held_in_chunks {
             let owner = owners.get(&chunk);

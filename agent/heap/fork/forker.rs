@@ -334,6 +334,7 @@ impl<'d, 'f> Forker<'d, 'f> {
         let (Some(task), Some(watchdog)) = (&mut self.task, &self.watchdog) else {
             return Err(Failure::Fault);
         };
+        self.roots.leave_stacks();
         let mut copy = task.begin(&self.seen, std::mem::take(&mut self.left_out))?;
         task.tell(&FromChild::ReadsFrames)?;
         if let Untagged::Filtered(WithoutBarrier {
@@ -418,11 +419,10 @@ impl<'d, 'f> Forker<'d, 'f> {
         };
         let held = std::mem::take(&mut frames.held);
         task.mark_with_chunks(copy, &held, watchdog)?;
-        let owners = task
-            .virtual_threads
-            .map(|fields| frames.owners(fields, &copy.snapshot));
-        let owners = owners.unwrap_or_default();
-        task.note_chunks(copy, &owners, &mut self.roots)?;
+        if let Some(fields) = task.virtual_threads {
+            copy.chunks = frames.chunks(fields, &copy.snapshot);
+        }
+        task.note_chunks(copy, &mut self.roots)?;
         task.write(copy, &mut self.roots, watchdog)
     }
 

@@ -5,7 +5,9 @@ use super::child::{HeapCopy, Task};
 use super::message::{FramesMessage, MethodMessage, StackMessage};
 use crate::heap::facts::roots::RootNotes;
 use hotspot::{JavaFrame, JavaFrames, JavaStack, Readable};
-use std::collections::HashMap;
+use snapshot::memory::Memory;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use tables::ObjectId;
 
 /// The child's view of the frames.
@@ -34,9 +36,7 @@ impl Task<'_, '_> {
         };
         // SAFETY: this is the forked copy, and these are its mappings.
         let memory = unsafe { Readable::new(&copy.mappings) };
-        let stacks = frames.stacks(&memory).unwrap_or_default();
-        let stacks = stacks.into_iter().map(|stack| (stack.thread, stack));
-        let mut stacks: HashMap<u64, JavaStack> = stacks.collect();
+        let mut stacks = self.java_stacks(copy, frames, &memory, roots);
         let mut methods = Methods::default();
         let mut found = StandingFrames::default();
         for thread in roots.threads() {
@@ -63,6 +63,45 @@ impl Task<'_, '_> {
         }
         found.message.methods = methods.messages;
         found
+    }
+
+    /// The stacks that can be read, by the addresses of their threads.
+    fn java_stacks(
+        &self,
+        copy: &HeapCopy,
+        frames: &JavaFrames,
+        memory: &Readable<'_>,
+        roots: &RootNotes,
+    ) -> HashMap<u64, JavaStack> {
+        let stacks = frames.stacks(memory).unwrap_or_default();
+        let thread = |stack: &JavaStack| copy.snapshot.memory.decoded(stack.thread);
+        let stacks = stacks.into_iter().map(|stack| (thread(&stack), stack));
+        let mut stacks: HashMap<u64, JavaStack> = stacks.collect();
+        let on_stacks = roots.on_stacks().iter();
+        let on_stacks = on_stacks.filter_map(|note| self.objects.id(note.object));
+        let on_stacks: HashSet<u64> = on_stacks.map(ObjectId::get).collect();
+        // Without its newer frames, a stack would be another one.
+        let is_cut = |thread: &u64| match stacks.get(thread) {
+            Some(stack) => !stack.is_whole,
+            None => !on_stacks.contains(thread),
+        };
+        let chunks = copy.chunks.iter().filter(|(thread, _)| is_cut(thread));
+        let chunks = chunks.map(|(&thread, chunks)| (thread, chunks.as_slice()));
+        let class = self.chunk_facts(copy);
+        let in_chunks = class.and_then(|it| frames.stacks_in_chunks(memory, it, chunks));
+        for rest in in_chunks.unwrap_or_default() {
+            match stacks.entry(rest.thread) {
+                Entry::Vacant(entry) => {
+                    entry.insert(rest);
+                }
+                Entry::Occupied(mut entry) => {
+                    let stack = entry.get_mut();
+                    stack.frames.extend(rest.frames);
+                    stack.is_whole = true;
+                }
+            }
+        }
+        stacks
     }
 }
 
