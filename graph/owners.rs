@@ -215,7 +215,14 @@ mod tests {
         dump.instance(0x3200, NODE, &[0x3300]);
         dump.instance(0x3300, NODE, &[0x5100]);
         dump.object_array(0x4000, &[0x5200]);
-        for target in [0x5000, 0x5100, 0x5200, 0x5300, 0x5400] {
+        // So does a shutdown hook, and after local variables.
+        let hooks = "java/lang/ApplicationShutdownHooks";
+        dump.class(0x2200, hooks, Dump::OBJECT, 0, &[], &[("hooks", 0x6000)]);
+        dump.root(0x2200);
+        dump.object_array(0x6000, &[0x5500, 0x5600]);
+        dump.local(0x5500);
+        let targets = [0x5000, 0x5100, 0x5200, 0x5300, 0x5400, 0x5500, 0x5600];
+        for target in targets {
             dump.instance(target, Dump::OBJECT, &[]);
         }
         // A local variable counts only where no static field leads.
@@ -227,7 +234,7 @@ mod tests {
         )
         .unwrap();
         let number = |id: u64| heap.object(id).unwrap();
-        let targets = [0x5000, 0x5100, 0x5200, 0x5300, 0x5400].map(number);
+        let targets = targets.map(number);
         let search = Search::until(&heap, &targets, References::Strong);
         let mut owners = Owners::new(&heap, &search);
         let numbers = targets.map(|target| owners.of(target));
@@ -248,17 +255,17 @@ mod tests {
             .collect();
         let array = "java.lang.Object[]".to_owned();
         let node = "app.Node".to_owned();
+        let thread = vec!["java.lang.Thread".to_owned()];
         assert_eq!(
             found,
             [
                 ("first".to_owned(), vec![array.clone()]),
                 ("first".to_owned(), vec![array.clone(), node]),
-                ("other".to_owned(), vec![array]),
+                ("other".to_owned(), vec![array.clone()]),
                 ("Nothing".to_owned(), vec![]),
-                (
-                    "Root(ThreadObject)".to_owned(),
-                    vec!["java.lang.Thread".to_owned()]
-                ),
+                ("Root(ThreadObject)".to_owned(), thread.clone()),
+                ("Root(ThreadObject)".to_owned(), thread),
+                ("hooks".to_owned(), vec![array]),
             ]
         );
     }

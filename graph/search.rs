@@ -2,8 +2,8 @@
 //!
 //! A path through something lasting says more than a shorter one through a method that happens to
 //! run. The search thus has four phases: first from all roots but threads, then from the fields of
-//! threads, then from what only the threads' frames hold, and last through cleaners, which hold
-//! what others made. In each phase it is breadth-first.
+//! threads, then from what only the threads' frames hold, and last through cleaners and shutdown
+//! hooks, which hold what others made. In each phase it is breadth-first.
 
 use std::mem::{swap, take};
 
@@ -37,6 +37,10 @@ const CLEANERS: [&str; 5] = [
     "jdk/internal/ref/PhantomCleanable",
     "sun/misc/Cleaner",
 ];
+
+/// The class whose static field has the threads that run at the JVM's end. What they hold is of
+/// use to somebody else until then.
+const HOOKS: &str = "java/lang/ApplicationShutdownHooks";
 
 /// From where the search walks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,14 +150,16 @@ impl<'h, 'p> Search<'h, 'p> {
     }
 }
 
-/// The cleaners of a heap and their actions.
+/// The cleaners of a heap and their actions, and the class of the shutdown hooks.
 fn cleaners(heap: &Heap<'_>) -> FxHashSet<u32> {
     let extending = CLEANERS.map(|name| heap.extending(name));
     let is_cleaner = |class: u32| {
         let mut all = extending.iter();
         all.any(|is| is.get(class as usize).copied().unwrap_or(false))
     };
-    heap.objects_of(is_cleaner).collect()
+    let hooks = (0..).zip(heap.extending(HOOKS));
+    let hooks = hooks.filter_map(|(class, is)| is.then(|| heap.object_of_class(class))?);
+    heap.objects_of(is_cleaner).chain(hooks).collect()
 }
 
 impl Search<'_, '_> {
