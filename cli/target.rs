@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::process::geteuid;
 use tempfile::NamedTempFile;
 
 use crate::dump_file::DumpFile;
@@ -16,6 +17,12 @@ const MAGIC: &[u8] = b"JAVA PROFILE";
 
 /// Permissions of a new file.
 const PRIVATE: u32 = 0o600;
+
+/// Links are followed no further than by the system (path_resolution(7)).
+const LINKS_MAX: u32 = 40;
+
+/// The user whose links everybody follows.
+const ROOT: u32 = 0;
 
 /// As [`write`], but nothing that exists is replaced or written to.
 pub(crate) fn write_new(
@@ -71,12 +78,18 @@ pub(crate) fn write(
             ));
         }
     }
-    let mode = there.as_ref().map_or(PRIVATE, |facts| facts.mode() & 0o777);
+    // Another user's file may have been made for all to read.
+    let own = there
+        .as_ref()
+        .filter(|facts| facts.uid() == geteuid().as_raw());
+    let mode = own.map_or(PRIVATE, |facts| facts.mode() & 0o777);
     replace(&place, there.as_ref(), mode, content).map_err(failed)
 }
 
-/// The path without symbolic links, and the metadata of an existing file.
-fn resolve(path: &Path) -> io::Result<(PathBuf, Option<Metadata>)> {
+/// The path without symbolic links, and the metadata of what exists there. Errors: a link is
+/// another user's; one leads nowhere; the system refuses.
+pub(crate) fn resolve(path: &Path) -> io::Result<(PathBuf, Option<Metadata>)> {
+    refuse_foreign_links(path, &mut 0)?;
     match fs::canonicalize(path) {
         Ok(place) => {
             let facts = fs::metadata(&place)?;
@@ -93,6 +106,33 @@ fn resolve(path: &Path) -> io::Result<(PathBuf, Option<Metadata>)> {
         }
         Err(fault) => Err(fault),
     }
+}
+
+/// Whoever has a link on the path could have any file of this user's replaced through it. `links`
+/// counts those that were followed.
+fn refuse_foreign_links(path: &Path, links: &mut u32) -> io::Result<()> {
+    let places: Vec<&Path> = path.ancestors().collect();
+    for place in places.into_iter().rev() {
+        let Ok(facts) = fs::symlink_metadata(place) else {
+            continue;
+        };
+        if !facts.is_symlink() {
+            continue;
+        }
+        *links += 1;
+        if ![ROOT, geteuid().as_raw()].contains(&facts.uid()) {
+            let place = place.display();
+            return Err(io::Error::other(format!(
+                "{place} is a symbolic link of another user"
+            )));
+        }
+        if *links > LINKS_MAX {
+            return Err(ErrorKind::InvalidInput.into());
+        }
+        let folder = place.parent().unwrap_or(Path::new(""));
+        refuse_foreign_links(&folder.join(fs::read_link(place)?), links)?;
+    }
+    Ok(())
 }
 
 /// Whether the file starts like an HPROF file, compressed or not. True if it cannot be read.
@@ -138,8 +178,9 @@ fn replace(
     let _left = Leftover::at(made.path());
     fill(&made, content)?;
     match there {
-        Some(facts) => {
-            made.as_file().set_permissions(facts.permissions())?;
+        Some(_) => {
+            made.as_file()
+                .set_permissions(fs::Permissions::from_mode(mode))?;
             made.persist(place).map_err(|fault| fault.error)?
         }
         // A file created there meanwhile is kept.

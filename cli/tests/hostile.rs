@@ -252,6 +252,46 @@ fn no_output_takes_the_place_of_a_dump() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 5);
 }
 
+/// Only root can make such a link.
+#[test]
+fn no_output_goes_through_a_link_of_another_user() {
+    const NOBODY: u32 = 65_534;
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (input, heap) = (path("in.hprof"), path("heap.hprof"));
+    let (own, real) = (path("own"), path("real"));
+    std::fs::write(&input, profile()).unwrap();
+    std::fs::write(&heap, Dump::small().bytes()).unwrap();
+    std::fs::write(&own, "own").unwrap();
+    std::fs::create_dir(&real).unwrap();
+    let link = |target: &str, name: &str| {
+        std::os::unix::fs::symlink(target, path(name)).unwrap();
+        std::os::unix::fs::lchown(path(name), Some(NOBODY), None)
+    };
+    if link("own", "link").and(link("real", "folder")).is_err() {
+        return;
+    }
+    // One of this user's leads to one of another user's.
+    std::os::unix::fs::symlink("link", path("further")).unwrap();
+    for target in ["link", "further", "folder/new", "./folder/../link"] {
+        let target = path(target);
+        for arguments in [
+            &["convert", &input, "--to", "svg", "-o", &target][..],
+            &["convert", &heap, "--to", "text", "-o", &target],
+            &["report", &heap, "-o", &target],
+            &["convert", &heap, "--to", "parquet", "-o", &target],
+        ] {
+            let output = hprof(arguments);
+            assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+            let message = String::from_utf8(output.stderr).unwrap();
+            let is_told = message.contains("is a symbolic link of another user");
+            assert!(is_told, "{arguments:?}: {message}");
+        }
+    }
+    assert_eq!(std::fs::read_to_string(&own).unwrap(), "own");
+    assert_eq!(std::fs::read_dir(&real).unwrap().count(), 0);
+}
+
 #[test]
 fn an_output_is_replaced_through_links_and_keeps_its_mode() {
     use std::os::unix::fs::PermissionsExt;

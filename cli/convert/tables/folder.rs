@@ -10,6 +10,7 @@ use rustix::fs::{renameat_with, RenameFlags, CWD};
 use tempfile::TempDir;
 
 use crate::leftover::Leftover;
+use crate::target::resolve;
 
 use super::table_file::CREATED_BY;
 
@@ -39,8 +40,8 @@ pub(super) struct Folder {
 impl Folder {
     /// A folder beside `path`. Errors: something is there that is no export; the system refuses.
     pub(super) fn new(path: &Path) -> io::Result<Self> {
-        let (place, replaces) = match fs::canonicalize(path) {
-            Ok(place) => {
+        let (place, replaces) = match resolve(path)? {
+            (place, Some(_)) => {
                 let is_empty = fs::read_dir(&place)?.next().is_none();
                 if !is_empty && !is_export(&place)? {
                     return Err(io::Error::other(
@@ -49,8 +50,7 @@ impl Folder {
                 }
                 (place, true)
             }
-            Err(fault) if fault.kind() == ErrorKind::NotFound => (path.to_owned(), false),
-            Err(fault) => return Err(fault),
+            (place, None) => (place, false),
         };
         let made = tempfile::Builder::new()
             .prefix(".hprof-")
