@@ -72,10 +72,11 @@ fn pids() -> io::Result<Vec<i32>> {
 /// User, resident memory and main class of a process; `None` if it is no JVM.
 fn facts(pid: i32) -> Option<[String; 3]> {
     let process = Process::find(pid).ok()?;
+    // Before the map, which is empty once there is no memory.
+    let status = process.read("status").ok()?;
     if !is_jvm(&process, pid) {
         return None;
     }
-    let status = process.read("status").ok()?;
     let status = String::from_utf8_lossy(&status);
     let user = owner(&status).map_or_else(String::new, |(user, _)| grouped(user.into()));
     let line = process.read("cmdline").unwrap_or_default();

@@ -32,6 +32,7 @@ mod library;
 mod list;
 mod live;
 mod made_file;
+mod malloc_marks;
 mod manual;
 mod mcp;
 mod memory;

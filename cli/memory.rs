@@ -9,12 +9,13 @@ use crate::answer::memory::{MemoryAnswer, ProcessFacts};
 use crate::dump_file::{DumpFile, STDIN};
 use crate::heap_file::{failure, heap, opened_jvm, SizesOf};
 use crate::json;
+use crate::malloc_marks::MallocMarks;
 use crate::number::limit;
 use crate::outcome::{Failure, Verdict};
 use crate::pagemap::Pagemap;
 use crate::process::{process_named, Process};
-use crate::reach::value;
-use crate::resident::Resident;
+use crate::reach::{told, value};
+use crate::resident::{unknown, Resident};
 use crate::smaps::Mapping;
 use crate::stdout::to_stdout;
 
@@ -116,21 +117,23 @@ fn facts(
     memory: &NativeMemory,
 ) -> Result<ProcessFacts, Failure> {
     let read = |name: &str| {
-        let pid = process.pid().as_raw_nonzero();
         let bytes = process.read(name);
-        let bytes = bytes
-            .map_err(|error| Failure::Input(format!("cannot read /proc/{pid}/{name}: {error}")));
+        let bytes = bytes.map_err(|error| Failure::Input(told(process, &error)));
         bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     };
     let mappings = Mapping::all(&read("smaps")?);
-    let pagemap = process.open("pagemap").map(Pagemap::new).ok();
-    let resident = Resident::of(
-        &mappings,
-        &heap.directory().strings.facts().areas,
-        &memory.blocks,
-        |range| pagemap.as_ref()?.resident_bytes(range),
-    );
+    let areas = &heap.directory().strings.facts().areas;
+    let pages = process.open("pagemap").map(Pagemap::new).ok();
+    let malloc = pages.as_ref().and_then(|pages| {
+        let marks = MallocMarks::of(process, pages)?;
+        marks.find(unknown(&mappings, areas).into_iter())
+    });
+    let resident = Resident::of(&mappings, areas, &memory.blocks, malloc.as_ref(), |range| {
+        pages.as_ref()?.resident_bytes(range)
+    });
     let status = read("status")?;
+    // What was read of memory that went meanwhile is not all.
+    read("maps")?;
     let threads = value(&status, "Threads").and_then(|count| count.trim().parse().ok());
     Ok(ProcessFacts {
         resident,

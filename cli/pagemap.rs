@@ -27,12 +27,33 @@ impl Pagemap {
         }
     }
 
+    /// Bytes of a page.
+    pub(crate) fn page_bytes(&self) -> u64 {
+        self.page_bytes
+    }
+
     /// How many bytes of a range are in memory; `None` if that cannot be read.
     pub(crate) fn resident_bytes(&self, range: &Range<u64>) -> Option<u64> {
+        let mut bytes = 0;
+        self.each(range, |page| {
+            let end = page.saturating_add(self.page_bytes).min(range.end);
+            bytes += end.saturating_sub(page.max(range.start));
+        })?;
+        Some(bytes)
+    }
+
+    /// Whether the page at this address is in memory.
+    pub(crate) fn has(&self, address: u64) -> bool {
+        self.resident_bytes(&(address..address.saturating_add(1))) == Some(1)
+    }
+
+    /// Calls `seen` with the addresses of the pages of a range that are in memory; `None` if that
+    /// cannot be read.
+    pub(crate) fn each(&self, range: &Range<u64>, mut seen: impl FnMut(u64)) -> Option<()> {
         let page = self.page_bytes;
         let (mut at, end) = (range.start / page, range.end.div_ceil(page));
-        let mut resident = 0;
-        let mut room = vec![0; usize::try_from(AT_ONCE * ENTRY_BYTES).ok()?];
+        let room = end.saturating_sub(at).min(AT_ONCE) * ENTRY_BYTES;
+        let mut room = vec![0; usize::try_from(room).ok()?];
         while at < end {
             let count = (end - at).min(AT_ONCE);
             let bytes = room.get_mut(..usize::try_from(count * ENTRY_BYTES).ok()?)?;
@@ -43,13 +64,12 @@ impl Pagemap {
                 .filter_map(|entry| entry.first_chunk());
             for (number, entry) in (at..).zip(entries) {
                 if u64::from_ne_bytes(*entry) & PRESENT != 0 {
-                    let start = (number * page).max(range.start);
-                    resident += ((number + 1) * page).min(range.end) - start;
+                    seen(number * page);
                 }
             }
             at += count;
         }
-        Some(resident)
+        Some(())
     }
 }
 

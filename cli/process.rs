@@ -43,7 +43,11 @@ impl Process {
     pub(crate) fn read(&self, name: impl AsRef<Path>) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.open(name)?.read_to_end(&mut bytes)?;
-        Ok(bytes)
+        // What is told of its memory is empty once that is gone, even before it has ended.
+        match bytes.is_empty() {
+            true => Err(Errno::SRCH.into()),
+            false => Ok(bytes),
+        }
     }
 
     /// One of its files in `/proc`. Errors: as [`Process::read`].
@@ -137,6 +141,14 @@ mod tests {
             std::thread::yield_now();
         }
         assert!(held.is_there());
+        for name in ["maps", "smaps", "cmdline"] {
+            let error = held.read(name).unwrap_err();
+            assert_eq!(
+                error.raw_os_error(),
+                Some(Errno::SRCH.raw_os_error()),
+                "{name}"
+            );
+        }
         child.wait().unwrap();
         assert!(held.has_ended());
         let this = Process::find(i32::try_from(std::process::id()).unwrap()).unwrap();

@@ -7,6 +7,7 @@
 
 use std::io::{self, ErrorKind};
 
+use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::c_library::contains;
@@ -124,14 +125,25 @@ fn hidden(process: &Process, status: &str) -> Result<Reach, String> {
     })
 }
 
-fn told(process: &Process, error: &io::Error) -> String {
+/// Why a process cannot be read.
+pub(crate) fn told(process: &Process, error: &io::Error) -> String {
     let pid = process.pid();
     match error.kind() {
         ErrorKind::PermissionDenied => {
             format!("process {pid} is another user's: try as that user, or as root")
         }
+        _ if has_no_memory(error) => {
+            format!("process {pid} has no memory: it has ended, or is the kernel's")
+        }
         _ => format!("process {pid} cannot be inspected: {error}"),
     }
+}
+
+fn has_no_memory(error: &io::Error) -> bool {
+    let number = error.raw_os_error();
+    [Errno::SRCH, Errno::NOENT]
+        .iter()
+        .any(|it| number == Some(it.raw_os_error()))
 }
 
 fn own_pid() -> i32 {

@@ -10,10 +10,9 @@ use format::{AreaKind, MemoryArea};
 use graph::{NativeBlock, NativeKind};
 use serde::Serialize;
 
+use crate::malloc_marks::{Malloc, ARENA_BYTES};
 use crate::smaps::Mapping;
 
-/// Glibc's arenas begin at multiples of this (`HEAP_MAX_SIZE` in malloc/arena.c).
-const ARENA_BYTES: u64 = 64 << 20;
 /// The guard below a stack is not longer than this.
 const GUARD_BYTES_MAX: u64 = 128 << 10;
 /// No stack is longer than this, unless the JVM has told so.
@@ -92,40 +91,43 @@ impl Use {
 pub(crate) struct Resident {
     /// The bytes of each use.
     pub(crate) bytes: BTreeMap<Use, u64>,
+    /// How many of them are a guess, by what lies beside them.
+    pub(crate) guessed: BTreeMap<Use, u64>,
     /// Number of arenas of glibc's malloc.
     pub(crate) malloc_arenas: u64,
+    /// Whether the system hides what the memory contains, so that malloc's is not known.
+    pub(crate) is_hidden: bool,
 }
 
 impl Resident {
-    /// Divides the mappings. `resident_bytes` answers for a part of a mapping; `None` if that
-    /// cannot be read.
+    /// Divides the mappings. `malloc` is `None` if the memory cannot be read. `resident_bytes`
+    /// answers for a part of a mapping; `None` if that cannot be read.
     pub(crate) fn of(
         mappings: &[Mapping],
         areas: &[MemoryArea],
         blocks: &[NativeBlock],
+        malloc: Option<&Malloc>,
         resident_bytes: impl Fn(&Range<u64>) -> Option<u64>,
     ) -> Self {
-        let arenas = joined_arenas(mappings, areas);
-        let parts = parts(areas, blocks, &arenas);
+        let known = malloc.cloned().unwrap_or_default();
+        let parts = parts(areas, blocks, &known.ranges);
         let heap = areas.iter().find(|area| area.kind == AreaKind::Heap);
         let forms = Forms {
             mappings,
             heap_bytes: heap.map_or(0, |heap| heap.range.end.saturating_sub(heap.range.start)),
+            is_hidden: malloc.is_none(),
+            has_own_malloc: mappings.iter().any(is_malloc),
         };
         let mut resident = Self {
-            malloc_arenas: arenas.len() as u64,
+            malloc_arenas: known.arenas,
+            is_hidden: malloc.is_none(),
             ..Self::default()
         };
         for (place, mapping) in mappings.iter().enumerate() {
-            let default = forms.used_for(place);
+            let (default, is_guess) = forms.used_for(place);
             let is_arena = default == Use::Malloc && mapping.range.start % ARENA_BYTES == 0;
-            resident.malloc_arenas += u64::from(is_arena);
+            resident.malloc_arenas += u64::from(is_arena && forms.is_hidden);
             let mut left = mapping.resident_bytes;
-            let mut give = |to: Use, bytes: u64| {
-                let bytes = bytes.min(left);
-                left -= bytes;
-                *resident.bytes.entry(to).or_default() += bytes;
-            };
             let behind = parts.partition_point(|(range, _)| range.end <= mapping.range.start);
             let inside = parts.get(behind..).unwrap_or_default().iter();
             for (range, used_for) in inside
@@ -139,9 +141,14 @@ impl Resident {
                     // Without the pages, all of it is taken to be there.
                     false => resident_bytes(&part).unwrap_or(part.end - part.start),
                 };
-                give(*used_for, bytes);
+                let bytes = bytes.min(left);
+                left -= bytes;
+                *resident.bytes.entry(*used_for).or_default() += bytes;
             }
-            give(default, u64::MAX);
+            *resident.bytes.entry(default).or_default() += left;
+            if is_guess {
+                *resident.guessed.entry(default).or_default() += left;
+            }
         }
         resident.bytes.retain(|_, bytes| *bytes > 0);
         resident
@@ -170,33 +177,28 @@ fn counts(part: Use, default: Use) -> bool {
     }
 }
 
-/// The arenas that the kernel lists as one mapping with what lies before them. What an arena has
-/// not used yet is reserved, up to its end; a full one ends there.
-fn joined_arenas(mappings: &[Mapping], areas: &[MemoryArea]) -> Vec<Range<u64>> {
-    let pairs = mappings.iter().zip(mappings.iter().skip(1));
-    let arenas = pairs.filter_map(|(used, reserve)| {
-        let start = used.range.end.checked_sub(1)? / ARENA_BYTES * ARENA_BYTES;
-        let is_reserve = reserve.is_reserve() && reserve.range.start == used.range.end;
-        let has_rest = is_reserve && reserve.range.end == start + ARENA_BYTES;
-        let is_full = used.range.end == start + ARENA_BYTES && used.bytes() < 2 * ARENA_BYTES;
-        let is_arena = has_rest || is_full;
-        let is_joined = used.is_anonymous() && used.is_data() && used.range.start < start;
-        // A Java heap may end and grow like one.
-        let is_known =
-            |area: &MemoryArea| area.range.start < used.range.end && area.range.end > start;
-        let is_own = is_arena && is_joined && !areas.iter().any(is_known);
-        is_own.then_some(start..used.range.end)
-    });
-    arenas.collect()
+/// The anonymous memory of which only its marks may tell the use.
+pub(crate) fn unknown(mappings: &[Mapping], areas: &[MemoryArea]) -> Vec<Range<u64>> {
+    // The ranges of metadata are not exact.
+    let known = areas.iter().filter(|area| area.kind != AreaKind::Metaspace);
+    let mut known: Vec<_> = known
+        .map(|area| (area.range.clone(), Use::of_area(area.kind)))
+        .collect();
+    without_overlaps(&mut known);
+    let data = mappings
+        .iter()
+        .filter(|it| it.is_data() && it.resident_bytes > 0);
+    data.flat_map(|mapping| gaps(&mapping.range, &known))
+        .collect()
 }
 
-/// The ranges with a known use, in address order, without overlaps: the first one counts. Metadata
-/// of classes count last, because their ranges are not exact, and so do arenas, because direct
-/// buffers may lie in them.
+/// The ranges with a known use, in address order, without overlaps: the first one counts. Malloc's
+/// count after them, because direct buffers lie in them, and metadata of classes last, because
+/// their ranges are not exact.
 fn parts(
     areas: &[MemoryArea],
     blocks: &[NativeBlock],
-    arenas: &[Range<u64>],
+    malloc: &[Range<u64>],
 ) -> Vec<(Range<u64>, Use)> {
     let areas = areas
         .iter()
@@ -210,26 +212,34 @@ fn parts(
     let all = all.filter(|(range, _)| range.start < range.end);
     let (metadata, mut parts): (Vec<_>, Vec<_>) =
         all.partition(|(_, used_for)| *used_for == Use::Metaspace);
-    let arenas = arenas.iter().map(|range| (range.clone(), Use::Malloc));
     without_overlaps(&mut parts);
-    for (range, used_for) in metadata.into_iter().chain(arenas) {
-        let mut at = range.start;
-        let behind = parts.partition_point(|(part, _)| part.end <= at);
-        let inside = parts.get(behind..).unwrap_or_default().iter();
-        let inside = inside.map(|(part, _)| part.clone());
-        let inside: Vec<_> = inside.take_while(|part| part.start < range.end).collect();
-        for part in inside
-            .into_iter()
-            .chain(std::iter::once(range.end..range.end))
-        {
-            if at < part.start {
-                parts.push((at..part.start, used_for));
-            }
-            at = at.max(part.end);
-        }
-        parts.sort_by_key(|(part, _)| part.start);
+    let malloc = malloc.iter().map(|range| (range.clone(), Use::Malloc));
+    for later in [malloc.collect(), metadata] {
+        let gaps = later.iter().flat_map(|(range, used_for)| {
+            let gaps = gaps(range, &parts).into_iter();
+            gaps.map(move |gap| (gap, *used_for))
+        });
+        let gaps: Vec<_> = gaps.collect();
+        parts.extend(gaps);
+        without_overlaps(&mut parts);
     }
     parts
+}
+
+/// What of a range lies in none of the parts.
+fn gaps(range: &Range<u64>, parts: &[(Range<u64>, Use)]) -> Vec<Range<u64>> {
+    let (mut at, mut gaps) = (range.start, Vec::new());
+    let behind = parts.partition_point(|(part, _)| part.end <= at);
+    let inside = parts.get(behind..).unwrap_or_default().iter();
+    let inside = inside.map(|(part, _)| part.clone());
+    let inside = inside.take_while(|part| part.start < range.end);
+    for part in inside.chain([range.end..range.end]) {
+        if at < part.start {
+            gaps.push(at..part.start);
+        }
+        at = at.max(part.end);
+    }
+    gaps
 }
 
 fn without_overlaps(parts: &mut Vec<(Range<u64>, Use)>) {
@@ -247,6 +257,10 @@ struct Forms<'m> {
     mappings: &'m [Mapping],
     /// Reserved bytes of the Java heap; 0 if they are not known.
     heap_bytes: u64,
+    /// Whether nothing tells what malloc has.
+    is_hidden: bool,
+    /// Whether there is another malloc than the C library's, whose memory has no marks.
+    has_own_malloc: bool,
 }
 
 impl Forms<'_> {
@@ -260,45 +274,52 @@ impl Forms<'_> {
         (before.range.end == self.at(place)?.range.start).then_some(before)
     }
 
-    fn used_for(&self, place: usize) -> Use {
+    /// The use, and whether that is a guess.
+    fn used_for(&self, place: usize) -> (Use, bool) {
         let Some(mapping) = self.at(place) else {
-            return Use::Unknown;
+            return (Use::Unknown, false);
         };
-        match mapping.name.as_str() {
-            "[heap]" => return Use::Malloc,
-            "[stack]" => return Use::ThreadStacks,
-            name if name.starts_with("[v") => return Use::Libraries,
-            name if name.contains("malloc") && mapping.is_anonymous() => return Use::Malloc,
-            _ => {}
-        }
-        match mapping.is_anonymous() {
-            true => self.anonymous(place, mapping),
-            false => file(mapping),
-        }
+        let known = match mapping.name.as_str() {
+            "[heap]" => Use::Malloc,
+            "[stack]" => Use::ThreadStacks,
+            name if name.starts_with("[v") => Use::Libraries,
+            name if name.contains("malloc") && mapping.is_anonymous() => Use::Malloc,
+            _ if !mapping.is_anonymous() => file(mapping),
+            _ if mapping.is_executable() => Use::CodeCache,
+            _ if self.is_zeros(place, mapping) => Use::Libraries,
+            _ => return self.guess(place, mapping),
+        };
+        (known, false)
     }
 
-    fn anonymous(&self, place: usize, mapping: &Mapping) -> Use {
-        if mapping.is_executable() {
-            return Use::CodeCache;
-        }
-        let before = self.before(place);
+    /// Whether these are variables of a library that are zero at the start.
+    fn is_zeros(&self, place: usize, mapping: &Mapping) -> bool {
         let is_data = |before: &Mapping| before.is_writable() && file(before) == Use::Libraries;
-        if before.is_some_and(|before| !before.is_anonymous() && is_data(before))
+        let before = self.before(place);
+        before.is_some_and(|before| !before.is_anonymous() && is_data(before))
             && mapping.bytes() <= ZEROS_BYTES_MAX
+    }
+
+    /// The use of anonymous memory by what lies beside it.
+    fn guess(&self, place: usize, mapping: &Mapping) -> (Use, bool) {
+        if self.is_hidden
+            && mapping.range.start % ARENA_BYTES == 0
+            && mapping.bytes() <= ARENA_BYTES
         {
-            // Variables that are zero at the start.
-            return Use::Libraries;
-        }
-        if mapping.range.start % ARENA_BYTES == 0 && mapping.bytes() <= ARENA_BYTES {
-            return Use::Malloc;
+            return (Use::Malloc, true);
         }
         let is_guard = |before: &Mapping| before.is_reserve() && before.bytes() <= GUARD_BYTES_MAX;
-        if before.is_some_and(is_guard) && mapping.bytes() <= STACK_BYTES_MAX {
-            return Use::ThreadStacks;
+        if self.before(place).is_some_and(is_guard) && mapping.bytes() <= STACK_BYTES_MAX {
+            return (Use::ThreadStacks, true);
         }
-        match self.is_reserved_by_the_jvm(place) {
-            true => Use::Collector,
-            false => Use::Unknown,
+        if mapping.is_uncounted && self.has_own_malloc {
+            return (Use::Malloc, true);
+        }
+        // What is hidden may be malloc's as well.
+        let is_counted = !mapping.is_uncounted && !self.is_hidden;
+        match is_counted && self.is_reserved_by_the_jvm(place) {
+            true => (Use::Collector, true),
+            false => (Use::Unknown, false),
         }
     }
 
@@ -322,6 +343,12 @@ impl Forms<'_> {
         let is_table = |part: &u64| self.heap_bytes > 0 && bytes == self.heap_bytes / part;
         run.iter().any(Mapping::is_reserve) || TABLE_PARTS.iter().any(is_table)
     }
+}
+
+/// Whether it is the library of another malloc: jemalloc, tcmalloc, mimalloc.
+fn is_malloc(mapping: &Mapping) -> bool {
+    let name = mapping.name.rsplit('/').next().unwrap_or_default();
+    mapping.is_executable() && name.starts_with("lib") && name.contains("malloc")
 }
 
 /// The use of a mapped file.
@@ -362,17 +389,28 @@ mod tests {
         Mapping::all(&text)
     }
 
-    /// The MiB of each use.
+    /// The MiB of each use, where malloc's memory is not known.
     fn used(mappings: &[Mapping], areas: &[MemoryArea], blocks: &[NativeBlock]) -> Vec<(Use, u64)> {
+        let nothing = Malloc::default();
+        in_mib(&resident(mappings, areas, blocks, Some(&nothing)))
+    }
+
+    fn resident(
+        mappings: &[Mapping],
+        areas: &[MemoryArea],
+        blocks: &[NativeBlock],
+        malloc: Option<&Malloc>,
+    ) -> Resident {
         let all = |range: &Range<u64>| Some(range.end - range.start);
-        let resident = Resident::of(mappings, areas, blocks, all);
+        let resident = Resident::of(mappings, areas, blocks, malloc, all);
         let bytes: u64 = mappings.iter().map(|it| it.resident_bytes).sum();
         assert_eq!(resident.total(), bytes, "each byte has one use");
         resident
-            .bytes
-            .into_iter()
-            .map(|(it, bytes)| (it, bytes >> 20))
-            .collect()
+    }
+
+    fn in_mib(resident: &Resident) -> Vec<(Use, u64)> {
+        let uses = resident.bytes.iter();
+        uses.map(|(it, bytes)| (*it, bytes >> 20)).collect()
     }
 
     fn area(kind: AreaKind, start: u64, end: u64) -> MemoryArea {
@@ -448,75 +486,70 @@ mod tests {
     }
 
     #[test]
-    fn the_form_of_anonymous_memory_tells_its_use() {
-        let (page, mib) = (4096, 1 << 20);
-        let text = format!(
-            // An arena, a stack above its guard, a table with a reserve, and a lone piece.
-            "{:x}-{:x} rw-p 0 0:0 0\nRss: 1024 kB\n\
-             {:x}-{:x} ---p 0 0:0 0\n{:x}-{:x} rw-p 0 0:0 0\nRss: 2048 kB\n\
-             {:x}-{:x} rw-p 0 0:0 0\nRss: 3072 kB\n{:x}-{:x} ---p 0 0:0 0\n\
-             {:x}-{:x} rw-p 0 0:0 0\nRss: 4096 kB\n",
-            64 * mib,
-            70 * mib,
-            80 * mib - page,
-            80 * mib,
-            80 * mib,
-            82 * mib,
-            200 * mib,
-            203 * mib,
-            203 * mib,
-            210 * mib,
-            300 * mib,
-            304 * mib,
-        );
-        let mappings = Mapping::all(&text);
-        assert_eq!(joined_arenas(&mappings, &[]), []);
+    fn what_lies_beside_anonymous_memory_is_a_guess_of_its_use() {
+        // An arena, a stack above its guard, a table with a reserve, and a lone piece.
+        let mut mappings = mapped(&[
+            (64, 65, "rw-p", ""),
+            (80, 82, "rw-p", ""),
+            (200, 203, "rw-p", ""),
+            (203, 210, "---p", ""),
+            (300, 304, "rw-p", ""),
+        ]);
+        let mut guard = mapped(&[(79, 80, "---p", "")]).remove(0);
+        guard.range.start = guard.range.end - 4096;
+        mappings.insert(1, guard);
+        let of = |mappings: &[Mapping], malloc| resident(mappings, &[], &[], malloc);
+        let nothing = Malloc::default();
+        let read = of(&mappings, Some(&nothing));
         let expected = [
             (Use::ThreadStacks, 2),
             (Use::Collector, 3),
-            (Use::Malloc, 1),
-            (Use::Unknown, 4),
+            (Use::Unknown, 5),
         ];
-        assert_eq!(used(&mappings, &[], &[]), expected);
-        // The card table of a heap of 2 GiB.
-        let heap = [area(AreaKind::Heap, 1024, 1024 + 2048)];
-        assert_eq!(used(&mappings, &heap, &[]).last(), Some(&(Use::Malloc, 1)));
+        assert_eq!(in_mib(&read), expected);
+        assert_eq!(
+            read.guessed,
+            [(Use::ThreadStacks, 2 << 20), (Use::Collector, 3 << 20)].into()
+        );
+        // Malloc's may be anywhere if nothing can be read.
+        let hidden = of(&mappings, None);
+        let expected = [(Use::ThreadStacks, 2), (Use::Malloc, 1), (Use::Unknown, 7)];
+        assert_eq!(in_mib(&hidden), expected);
+        assert_eq!((hidden.is_hidden, hidden.malloc_arenas), (true, 1));
+        // HotSpot does not map like that, and another malloc may.
+        mappings[3].is_uncounted = true;
+        let of_nobody = of(&mappings, Some(&nothing));
+        assert_eq!(of_nobody.of_use(Use::Unknown), 8 << 20);
+        mappings.extend(mapped(&[(900, 901, "r-xp", "/usr/lib/libjemalloc.so.2")]));
+        let another = of(&mappings, Some(&nothing));
+        assert_eq!(another.guessed.get(&Use::Malloc), Some(&(3 << 20)));
+        assert_eq!(another.of_use(Use::Collector), 0);
     }
 
     #[test]
-    fn an_arena_is_found_that_is_one_mapping_with_what_lies_before() {
-        let mib = 1 << 20;
-        let text = format!(
-            "{:x}-{:x} rw-p 0 0:0 0\nRss: 8192 kB\n{:x}-{:x} ---p 0 0:0 0\n",
-            127 * mib,
-            135 * mib,
-            135 * mib,
-            192 * mib,
-        );
-        let mappings = Mapping::all(&text);
-        assert_eq!(joined_arenas(&mappings, &[]), vec![128 * mib..135 * mib]);
-        let heap = [area(AreaKind::Heap, 100, 192)];
-        assert_eq!(joined_arenas(&mappings, &heap), []);
-        // With a direct buffer in the arena.
-        let blocks = [block(NativeKind::Direct, 130, 132)];
+    fn malloc_has_what_has_its_marks() {
+        // One mapping with a table of the collector, blocks and metadata of classes.
+        let mappings = mapped(&[(100, 140, "rw-p", ""), (140, 200, "---p", "")]);
+        let areas = [
+            area(AreaKind::Collector, 100, 102),
+            area(AreaKind::Metaspace, 110, 124),
+        ];
+        let found = unknown(&mappings, &areas);
+        assert_eq!(found, [102 << 20..140 << 20]);
+        let malloc = Malloc {
+            ranges: vec![104 << 20..112 << 20, 112 << 20..120 << 20],
+            arenas: 2,
+        };
+        let blocks = [block(NativeKind::Direct, 105, 107)];
+        let resident = resident(&mappings, &areas, &blocks, Some(&malloc));
         let expected = [
             (Use::DirectBuffers, 2),
-            (Use::Collector, 1),
-            (Use::Malloc, 5),
+            (Use::Metaspace, 4),
+            (Use::Collector, 20),
+            (Use::Malloc, 14),
         ];
-        assert_eq!(used(&mappings, &[], &blocks), expected);
-        let full = text.replace(
-            &format!("{:x} rw-p", 135 * mib),
-            &format!("{:x} rw-p", 192 * mib),
-        );
-        assert_eq!(
-            joined_arenas(&Mapping::all(&full), &[]),
-            vec![128 * mib..192 * mib]
-        );
-        let shorter = text.replace(
-            &format!("{:x} ---p", 192 * mib),
-            &format!("{:x} ---p", 191 * mib),
-        );
-        assert_eq!(joined_arenas(&Mapping::all(&shorter), &[]), []);
+        assert_eq!(in_mib(&resident), expected);
+        assert_eq!(resident.guessed, [(Use::Collector, 18 << 20)].into());
+        assert_eq!(resident.malloc_arenas, 2);
     }
 }

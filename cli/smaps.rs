@@ -14,6 +14,9 @@ pub(crate) struct Mapping {
     pub(crate) name: String,
     /// Bytes that are in memory.
     pub(crate) resident_bytes: u64,
+    /// Whether the kernel does not count it for what it has promised (`MAP_NORESERVE`). HotSpot
+    /// has what it uses counted.
+    pub(crate) is_uncounted: bool,
 }
 
 impl Mapping {
@@ -23,6 +26,10 @@ impl Mapping {
         for line in smaps.lines() {
             if let Some(mapping) = Self::parse(line) {
                 all.push(mapping);
+            } else if let Some(flags) = line.strip_prefix("VmFlags:") {
+                if let Some(mapping) = all.last_mut() {
+                    mapping.is_uncounted = flags.split(' ').any(|flag| flag == "nr");
+                }
             } else if let Some((name, value)) = line.split_once(':') {
                 // Huge pages of hugetlbfs are not in Rss.
                 let counts = ["Rss", "Private_Hugetlb", "Shared_Hugetlb"].contains(&name);
@@ -49,6 +56,7 @@ impl Mapping {
             flags: *flags,
             name: words.nth(3).unwrap_or_default().trim().to_owned(),
             resident_bytes: 0,
+            is_uncounted: false,
         })
     }
 
@@ -94,14 +102,14 @@ mod tests {
             Size:                  4 kB\nRss:                   4 kB\nPss:                   1 kB\n\
             7f03000-7f04000 ---p 00000000 00:00 0 \nRss:                   0 kB\n\
             7f04000-7f05000 rw-p 00000000 00:00 0                          [anon: glibc: malloc]\n\
-            Rss:                   8 kB\nPrivate_Hugetlb:    2048 kB\nVmFlags: rd wr\n";
+            Rss:                   8 kB\nPrivate_Hugetlb:    2048 kB\nVmFlags: rd wr nr \n";
         let all = Mapping::all(smaps);
         assert_eq!(all.len(), 3);
         assert_eq!(all[0].name, "/usr/lib/two words.so");
         assert_eq!((all[0].bytes(), all[0].resident_bytes), (4096, 4096));
         assert!(all[0].is_executable() && !all[0].is_anonymous());
         assert!(all[1].is_reserve() && !all[1].is_data());
-        assert!(all[2].is_data());
+        assert!(all[2].is_data() && all[2].is_uncounted && !all[0].is_uncounted);
         assert_eq!(all[2].resident_bytes, 2056 << 10);
     }
 

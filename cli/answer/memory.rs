@@ -22,6 +22,9 @@ const PAGE_BYTES: u64 = 4096;
 /// The sentence names the largest holder if it has this part of the resident memory.
 const SENTENCE_PART: u64 = 20;
 
+/// Why malloc's memory is not known.
+const HIDDEN: &str = ": the system hides what is in it (kernel.yama.ptrace_scope), so try as root";
+
 /// What is asked of the system beside the heap.
 #[derive(Clone, Debug)]
 pub(crate) struct ProcessFacts {
@@ -54,6 +57,8 @@ pub(crate) struct MemoryAnswer {
 struct ProcessAnswer {
     resident_bytes: u64,
     unknown_bytes: u64,
+    /// Whether the system hides what the memory contains, so that malloc's is not known.
+    is_hidden: bool,
     threads: u64,
     malloc_arenas: u64,
     /// Bytes of zip streams within what malloc has; an estimate.
@@ -66,6 +71,8 @@ struct UseRow {
     #[serde(rename = "use")]
     used_for: Use,
     bytes: u64,
+    /// How many of them are a guess, by what lies beside them.
+    guessed_bytes: u64,
 }
 
 /// Objects that hold memory outside of the heap in the same way.
@@ -159,10 +166,15 @@ impl MemoryAnswer {
             let share = percent(bytes, process.resident_bytes);
             table.row([in_units(bytes).into(), share.into(), words.into()]);
         };
-        for UseRow { used_for, bytes } in &process.uses {
-            row(*bytes, self.use_words(process, *used_for));
+        for it in &process.uses {
+            let words = self.use_words(process, it.used_for);
+            row(it.bytes, words + &guess_words(it.guessed_bytes));
         }
-        row(process.unknown_bytes, Use::Unknown.words().to_owned());
+        let hidden = if process.is_hidden { HIDDEN } else { "" };
+        row(
+            process.unknown_bytes,
+            Use::Unknown.words().to_owned() + hidden,
+        );
         table.print(to)
     }
 
@@ -253,6 +265,14 @@ impl MemoryAnswer {
     }
 }
 
+/// How much of a row is a guess.
+fn guess_words(bytes: u64) -> String {
+    match bytes {
+        0 => String::new(),
+        bytes => format!(" ({} by a guess)", in_units(bytes)),
+    }
+}
+
 impl ProcessAnswer {
     fn of(facts: &ProcessFacts, memory: &NativeMemory) -> Self {
         let resident = &facts.resident;
@@ -261,6 +281,7 @@ impl ProcessAnswer {
             .map(|(used_for, bytes)| UseRow {
                 used_for: *used_for,
                 bytes: *bytes,
+                guessed_bytes: resident.guessed.get(used_for).copied().unwrap_or(0),
             })
             .collect();
         uses.sort_by_key(|row| (std::cmp::Reverse(row.bytes), row.used_for));
@@ -268,6 +289,7 @@ impl ProcessAnswer {
         Self {
             resident_bytes: resident.total(),
             unknown_bytes: resident.of_use(Use::Unknown),
+            is_hidden: resident.is_hidden,
             threads: facts.threads,
             malloc_arenas: resident.malloc_arenas,
             zip_bytes: zip.map(|group| group.bytes).sum(),
@@ -318,7 +340,12 @@ fn process_words(process: &ProcessAnswer, loaders: &[Loaders]) -> String {
     let mut others = process.uses.iter();
     if let Some(row) = others.find(|row| row.used_for != Use::JavaHeap) {
         let (bytes, words) = (in_units(row.bytes), row.used_for.words());
-        text.push_str(&format!(", {bytes} {words}"));
+        let perhaps = if row.guessed_bytes > row.bytes / 2 {
+            "perhaps "
+        } else {
+            ""
+        };
+        text.push_str(&format!(", {bytes} {perhaps}{words}"));
         if let (Use::Metaspace, Some(most)) = (row.used_for, loaders.first()) {
             let (classes, loaders) = (grouped(most.classes), grouped(most.loaders));
             text.push_str(&format!(" (most: {classes} of {loaders} {})", most.class));
@@ -477,7 +504,9 @@ classes  loaders  of class
         let facts = ProcessFacts {
             resident: Resident {
                 bytes: uses.into(),
+                guessed: [(Use::Malloc, 2_000_000)].into(),
                 malloc_arenas: 3,
+                is_hidden: false,
             },
             threads: 17,
         };
@@ -490,7 +519,7 @@ the heap: 6.0 MB in 3 direct buffers, by static field POOL of app.Main > java.la
 resident   share  use
  60.0 MB  60.0 %  Java heap: 224 B in 17 objects
  30.0 MB  30.0 %  direct buffers
-  9.0 MB   9.0 %  malloc of the JVM and of native code: 3 arenas, about 274 kB in zip streams
+  9.0 MB   9.0 %  malloc of the JVM and of native code: 3 arenas, about 274 kB in zip streams (2.0 MB by a guess)
   1.0 MB   1.0 %  not known";
         assert_eq!(uses, expected);
     }

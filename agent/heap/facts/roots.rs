@@ -249,7 +249,8 @@ impl RootNotes {
         }
     }
 
-    /// Called when the walk has reported all stacks of the system, and may go on to virtual threads.
+    /// Called when the walk has reported all stacks of the system, and may go on to virtual
+    /// threads.
     ///
     /// It then reports the frames of a mounted thread that are in the heap once more, and counts
     /// them from the newest of these. They keep the numbers that they have.

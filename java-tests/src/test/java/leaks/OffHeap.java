@@ -1,8 +1,9 @@
 package leaks;
 
 import java.io.File;
-import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
@@ -14,7 +15,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.zip.Deflater;
 import subject.Say;
 
-/** Holds memory outside of the heap: buffers, mapped files, zip streams, threads. */
+/** Holds memory outside of the heap: buffers, mapped files, zip streams, threads, malloc. */
 public class OffHeap {
     static final int BUFFERS = 200;
     static final int BUFFER_BYTES = 1 << 20;
@@ -22,6 +23,9 @@ public class OffHeap {
     static final int FILE_BYTES = 8 << 20;
     static final int DEFLATERS = 200;
     static final int THREADS = 300;
+    /** Malloc maps blocks of this size one by one. */
+    static final int BLOCK_BYTES = 1 << 20;
+    static final int BLOCKS = 60;
     private static final int PAGE_BYTES = 4096;
 
     static final List<ByteBuffer> POOL = new ArrayList<>();
@@ -29,7 +33,8 @@ public class OffHeap {
     static final Deflater[] OPEN = new Deflater[DEFLATERS];
     private static final CountDownLatch END = new CountDownLatch(1);
 
-    public static void main(String[] args) throws IOException {
+    public static void main(String[] args) throws Exception {
+        allocateBlocks();
         for (int i = 0; i < BUFFERS; i++) {
             POOL.add(touched(ByteBuffer.allocateDirect(BUFFER_BYTES)));
         }
@@ -57,6 +62,18 @@ public class OffHeap {
         Say.ready();
         Say.line("VIEW", view.capacity());
         END.countDown();
+    }
+
+    private static void allocateBlocks() throws ReflectiveOperationException {
+        Class<?> type = Class.forName("sun.misc.Unsafe");
+        Field field = type.getDeclaredField("theUnsafe");
+        field.setAccessible(true);
+        Object unsafe = field.get(null);
+        Method allocate = type.getMethod("allocateMemory", long.class);
+        Method fill = type.getMethod("setMemory", long.class, long.class, byte.class);
+        for (int i = 0; i < BLOCKS; i++) {
+            fill.invoke(unsafe, allocate.invoke(unsafe, (long) BLOCK_BYTES), (long) BLOCK_BYTES, (byte) 1);
+        }
     }
 
     private static ByteBuffer touched(ByteBuffer buffer) {

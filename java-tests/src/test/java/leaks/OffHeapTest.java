@@ -24,6 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 /** `hprof memory` names nearly all resident memory, and the owners of what is outside of the heap. */
 class OffHeapTest {
     private static final long BUFFERS_BYTES = (long) OffHeap.BUFFERS * OffHeap.BUFFER_BYTES;
+    private static final long BLOCKS_BYTES = (long) OffHeap.BLOCKS * OffHeap.BLOCK_BYTES;
     private static final long FILES_BYTES = (long) OffHeap.FILES * OffHeap.FILE_BYTES;
 
     @TempDir Path folder;
@@ -98,6 +99,10 @@ class OffHeapTest {
         assertTrue(used(process, "mapped_files") >= FILES_BYTES * 99 / 100, process::toString);
         // A thread touches some pages of its stack.
         assertTrue(used(process, "thread_stacks") >= OffHeap.THREADS * 8L << 10, process::toString);
+        if (!process.get("is_hidden").getAsBoolean()) {
+            assertTrue(used(process, "malloc") >= BLOCKS_BYTES, process::toString);
+            assertTrue(used(process, "collector") < BLOCKS_BYTES / 2, process::toString);
+        }
         for (String use : List.of("java_heap", "code_cache", "libraries", "malloc")) {
             assertTrue(used(process, use) > 0, () -> use + ": " + process);
         }
