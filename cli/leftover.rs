@@ -1,4 +1,5 @@
-//! Names in folders that go when this command ends, also where that is at once: for lack of memory.
+//! Names in folders that go when this command ends, also where that is at once: by a signal, or
+//! for lack of memory.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -12,6 +13,9 @@ use rustix::process::{getegid, geteuid};
 
 use crate::as_user::as_user;
 use crate::inside::{path_of, FOLDER};
+
+/// How often it is tried to remove a folder.
+const TRIES: u32 = 10;
 
 /// All that are left.
 static LEFT: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
@@ -33,7 +37,9 @@ impl Entry {
             unlinkat(&self.folder, self.name.as_str(), AtFlags::empty())
         });
         if removed == Err(Errno::ISDIR) && self.owner == own() {
-            let _ = fs::remove_dir_all(path_of(&self.folder).join(&self.name));
+            let path = path_of(&self.folder).join(&self.name);
+            // Another thread may make a file in it meanwhile.
+            let _ = (0..TRIES).find(|_| fs::remove_dir_all(&path).is_ok());
         }
     }
 }

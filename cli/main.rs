@@ -115,6 +115,8 @@ enum Command {
 
 fn main() -> ExitCode {
     screen::find();
+    // Without it, a signal leaves temporary files.
+    let _ = ended::begin();
     let matches = overview::in_groups(Arguments::command()).try_get_matches();
     let matches = matches.unwrap_or_else(|fault| advised(fault).exit());
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|fault| fault.exit());
