@@ -107,7 +107,8 @@ fn run_within(limit_kib: u32, folder: &TempDir, command: &str, file: &Path) -> S
     said
 }
 
-/// Waits for the end of a command. A server is asked, and ended with Ctrl-C.
+/// Waits for the end of a command. A server is asked, and ended with SIGTERM: whoever started the
+/// tests may have SIGINT ignored.
 fn hear(child: &mut Child, command: &str) -> Said {
     let mut to = child.stdin.take().unwrap();
     if command.starts_with("mcp") {
@@ -124,7 +125,7 @@ fn hear(child: &mut Child, command: &str) -> Said {
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let mut text = String::new();
     if command.starts_with("view") && out.read_line(&mut text).unwrap() > 0 {
-        kill_process(Pid::from_child(child), Signal::INT).unwrap();
+        kill_process(Pid::from_child(child), Signal::TERM).unwrap();
     }
     let mut rest = Vec::new();
     out.read_to_end(&mut rest).unwrap();

@@ -41,9 +41,11 @@ fn send(child: &Child, signal: Signal) {
 /// Sends a signal to a command, begun by `shell`, that has a temporary name. How it ended.
 fn ended(folder: &Path, shell: &str, arguments: &str, signal: Signal) -> ExitStatus {
     loop {
-        let mut command = Command::new("sh");
+        // A script that runs the tests in the background has SIGINT ignored.
+        let mut command = Command::new("env");
         let line = format!("{shell} exec \"$0\" {arguments}");
-        let command = command.args(["-c", &line, env!("CARGO_BIN_EXE_hprof")]);
+        let signals = "--default-signal=INT,TERM,HUP";
+        let command = command.args([signals, "sh", "-c", &line, env!("CARGO_BIN_EXE_hprof")]);
         let mut child = command
             .current_dir(folder)
             .stdout(Stdio::null())

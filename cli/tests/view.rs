@@ -89,10 +89,10 @@ impl View {
         serde_json::from_str(&body).unwrap()
     }
 
-    /// Presses Ctrl-C and waits.
+    /// Ends it as Ctrl-C does, and waits.
     fn end(mut self) -> Option<i32> {
         let pid = Pid::from_child(&self.child);
-        kill_process(pid, Signal::INT).unwrap();
+        kill_process(pid, Signal::TERM).unwrap();
         self.child.wait().unwrap().code()
     }
 }
