@@ -228,7 +228,7 @@ mod tests {
             })
         };
         let expected = Malloc {
-            ranges: vec![0..usable],
+            ranges: vec![0..usable; 1],
             arenas: 1,
         };
         assert_eq!(all([0x30, 0, 2 << 20, usable]), expected);

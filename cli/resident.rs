@@ -4,6 +4,7 @@
 //! where their memory outside of the heap is. All else is found by the form of the mappings.
 
 use std::collections::BTreeMap;
+use std::iter::once;
 use std::ops::Range;
 
 use format::{AreaKind, MemoryArea};
@@ -233,7 +234,7 @@ fn gaps(range: &Range<u64>, parts: &[(Range<u64>, Use)]) -> Vec<Range<u64>> {
     let inside = parts.get(behind..).unwrap_or_default().iter();
     let inside = inside.map(|(part, _)| part.clone());
     let inside = inside.take_while(|part| part.start < range.end);
-    for part in inside.chain([range.end..range.end]) {
+    for part in inside.chain(once(range.end..range.end)) {
         if at < part.start {
             gaps.push(at..part.start);
         }
@@ -535,7 +536,7 @@ mod tests {
             area(AreaKind::Metaspace, 110, 124),
         ];
         let found = unknown(&mappings, &areas);
-        assert_eq!(found, [102 << 20..140 << 20]);
+        assert_eq!(found, vec![102 << 20..140 << 20; 1]);
         let malloc = Malloc {
             ranges: vec![104 << 20..112 << 20, 112 << 20..120 << 20],
             arenas: 2,

@@ -228,11 +228,8 @@ mod tests {
         // A local variable counts only where no static field leads.
         dump.local(0x5200);
         dump.local(0x5400);
-        let heap = Heap::read(
-            Input::new(dump.file(false), &|_| {}).unwrap(),
-            Options::default(),
-        )
-        .unwrap();
+        let input = Input::new(dump.file(false), &|_| {}).unwrap();
+        let heap = Heap::read(input, Options::default()).unwrap();
         let number = |id: u64| heap.object(id).unwrap();
         let targets = targets.map(number);
         let search = Search::until(&heap, &targets, References::Strong);

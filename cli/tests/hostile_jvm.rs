@@ -38,8 +38,10 @@ fn the_other_process() {
         command(&mut listener.accept().unwrap().0);
         std::fs::remove_file(&path).unwrap();
         // The command looks whether it ends.
-        while plays == "closes" {
-            std::thread::park();
+        if plays == "closes" {
+            loop {
+                std::thread::park();
+            }
         }
         return;
     }
