@@ -4,8 +4,8 @@
 //! signals on a thread that does not exist, holds the sockets of a server that restarts, dumps a
 //! core of the whole heap, hangs for ever.
 //!
-//! The child is 5 steps nicer than the JVM. With 10, a working application made dumps twice as long
-//! (11 s instead of 6), and requests of one that had idle time were late 135 to 255 times instead
+//! The threads of the child that mark and encode are 5 steps nicer than the JVM. With 10, a working
+//! application made dumps twice as long (11 s instead of 6), and requests of one that had idle time were late 135 to 255 times instead
 //! of 72 to 91: until the copy is gone, each first write copies a page. With 0 they were late 98 to
 //! 182 times, as the child takes the processors. `SCHED_IDLE` leaves 0.3 % of a busy core, and
 //! nobody can raise it again without privileges.
@@ -426,7 +426,6 @@ impl Watchdog {
     /// ([`Watchdog::START_LIMIT_S`] for the first sign). Call it in the child before anything else.
     /// It allocates nothing.
     pub(super) fn start(limit_s: u32) -> Self {
-        Self::wait_for(limit_s.min(Self::START_LIMIT_S));
         // SAFETY: a handler that may run at any time, and a signal set that outlives the calls.
         unsafe {
             libc::signal(libc::SIGALRM, second_is_over as *const () as usize);
@@ -434,8 +433,8 @@ impl Watchdog {
             libc::sigemptyset(&mut alarm);
             libc::sigaddset(&mut alarm, libc::SIGALRM);
             libc::pthread_sigmask(libc::SIG_UNBLOCK, &alarm, null_mut());
-            libc::alarm(1);
         }
+        Self::wait_for(limit_s.min(Self::START_LIMIT_S));
         Self { limit_s }
     }
 
@@ -450,8 +449,9 @@ impl Watchdog {
 
     /// Ends the child in so many seconds.
     fn wait_for(seconds: u32) {
-        // The present second has begun.
-        LEFT_S.store(seconds.saturating_add(1), Ordering::Relaxed);
+        LEFT_S.store(seconds, Ordering::Relaxed);
+        // SAFETY: a plain system call.
+        unsafe { libc::alarm(1) };
     }
 }
 

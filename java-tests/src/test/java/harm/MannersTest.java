@@ -58,7 +58,8 @@ class MannersTest extends HoldingTest {
             assertEquals(first, text(copy.resolve("oom_score_adj")));
             // 1, as with 0 a program that the system hands cores to would get one all the same; 0 where nothing else is allowed.
             assertTrue(text(copy.resolve("limits")).matches("(?s).*Max core file size +[01] +[01] .*"), () -> text(copy.resolve("limits")));
-            assertEquals(Math.min(niceness(Paths.get("/proc/" + jvm.pid())) + 5, 19), niceness(copy), "niceness");
+            // Only its threads that mark and write are nicer: one that answers must not starve.
+            assertEquals(niceness(Paths.get("/proc/" + jvm.pid())), niceness(copy), "niceness");
             String status = text(copy.resolve("status"));
             assertEquals(0, mask(status, "SigBlk"));
             assertEquals(0, mask(status, "SigCgt") & 1L << SIGQUIT - 1);
