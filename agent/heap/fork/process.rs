@@ -5,7 +5,8 @@
 //! core of the whole heap, hangs for ever.
 //!
 //! The threads of the child that mark and encode are 5 steps nicer than the JVM. With 10, a working
-//! application made dumps twice as long (11 s instead of 6), and requests of one that had idle time were late 135 to 255 times instead
+//! application made dumps twice as long (11 s instead of 6), and requests of one that had idle
+//! time were late 135 to 255 times instead
 //! of 72 to 91: until the copy is gone, each first write copies a page. With 0 they were late 98 to
 //! 182 times, as the child takes the processors. `SCHED_IDLE` leaves 0.3 % of a busy core, and
 //! nobody can raise it again without privileges.
