@@ -183,7 +183,7 @@ class LifeCycleTest {
                 new HprofCheck(dumps.await("out." + i + ".hprof", Jvm.LIMIT)).good();
             }
             assertEquals(0, jvm.end(), jvm.err::text);
-            assertEquals(5, dumps.dumps().size());
+            assertEquals(5, dumps.dumps().size(), () -> dumps.dumps() + "\n" + jvm.err.text());
         }
     }
 
