@@ -7,10 +7,12 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** A running JVM: its output, its input, its end. Closing it kills it. */
@@ -125,7 +127,7 @@ public final class Jvm implements AutoCloseable {
     public int exit() {
         try {
             if (!process.waitFor(LIMIT.toMillis(), TimeUnit.MILLISECONDS)) {
-                throw new AssertionError("time is up, the JVM still runs; stderr:\n" + err.text());
+                throw new AssertionError("time is up, the JVM still runs; stdout:\n" + out.text() + "stderr:\n" + err.text() + threads());
             }
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
@@ -133,6 +135,23 @@ public final class Jvm implements AutoCloseable {
         out.awaitEnd(LIMIT);
         err.awaitEnd(LIMIT);
         return process.exitValue();
+    }
+
+    /** What each thread of the process does, as Linux tells it: name, state, ticks of the processor, the call it waits in. */
+    private String threads() {
+        try (Stream<Path> tasks = Files.list(Paths.get("/proc/" + process.pid() + "/task"))) {
+            return tasks.map(task -> "\n" + fact(task, "stat") + " in " + fact(task, "wchan")).collect(Collectors.joining());
+        } catch (IOException gone) {
+            return gone.toString();
+        }
+    }
+
+    private static String fact(Path task, String name) {
+        try {
+            return new String(Files.readAllBytes(task.resolve(name)), StandardCharsets.UTF_8).trim();
+        } catch (IOException gone) {
+            return gone.toString();
+        }
     }
 
     /** Its exit code. Each time that it reports that it has lost a signal, it has that signal again. */
