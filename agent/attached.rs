@@ -41,9 +41,7 @@ pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
     answer_to(file);
     let code = match checked(vm, text) {
         Ok((session, options)) => match options.destination {
-            Destination::Graph(_) | Destination::Counts(_) | Destination::Stream(_) if has_file => {
-                begin(session, jni, options, text)
-            }
+            Destination::Socket(..) if has_file => begin(session, jni, options, text),
             _ => obey(session, jni, &options),
         },
         Err(code) => code,
@@ -55,7 +53,7 @@ pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
 /// The file that the client reads; `None` if it has none.
 fn answer_file(text: &str) -> Option<Box<dyn Write>> {
     let mut pairs = text.split(',');
-    let path = pairs.find_map(|pair| pair.strip_prefix("answer="))?;
+    let path = pairs.find_map(|pair| pair.strip_prefix("send=answer:"))?;
     writer::open_answer(Path::new(path), owner::check)
 }
 

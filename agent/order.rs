@@ -3,7 +3,7 @@
 
 use crate::receiver::is_fifo;
 use options::file_name::{FileName, Naming};
-use options::{Destination, Format, HeapCopy, Leaks, Options, StopTheWorld};
+use options::{Destination, Format, HeapCopy, Leaks, Options, Sent, StopTheWorld};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use writer::{Existing, GzipLevel, Peer};
@@ -101,16 +101,10 @@ impl<'o> Order<'o> {
         }
     }
 
-    /// Whether to make the kernel back the heap with huge pages before a fork.
-    pub(crate) fn huge_pages(&self) -> bool {
-        self.options.huge_pages && !self.is_last
-    }
-
-    /// How a heap that a fork could copy is copied. At the end nothing runs on, and huge pages make
-    /// the fork short.
+    /// How a heap that a fork could copy is copied. At the end nothing runs on.
     pub(crate) fn heap_copy(&self) -> HeapCopy {
         match self.options.heap_copy {
-            HeapCopy::Auto if self.is_last || self.huge_pages() => HeapCopy::Fork,
+            HeapCopy::Auto if self.is_last => HeapCopy::Fork,
             said => said,
         }
     }
@@ -138,9 +132,9 @@ impl<'o> Place<'o> {
                 }
             }
             Destination::Net(peer) => Self::Net(peer),
-            Destination::Graph(socket) => Self::Graph(socket),
-            Destination::Counts(socket) => Self::Counts(socket),
-            Destination::Stream(socket) => Self::Stream(socket),
+            Destination::Socket(Sent::Graph, socket) => Self::Graph(socket),
+            Destination::Socket(Sent::Counts, socket) => Self::Counts(socket),
+            Destination::Socket(Sent::Dump, socket) => Self::Stream(socket),
             Destination::Command(pattern) => Self::Command(pattern),
         }
     }
@@ -190,12 +184,12 @@ mod tests {
 
     #[test]
     fn the_last_dump_may_take_its_time() {
-        let options = options("maxpause=5,hugepages=y");
+        let options = options("maxpause=5");
         let (first, last) = (Order::of(&options), Order::at_end(&options));
         assert_eq!(first.max_pause(), Some(Duration::from_millis(5)));
-        assert!(first.huge_pages() && first.stop_the_world() == StopTheWorld::IfNeeded);
+        assert_eq!(first.stop_the_world(), StopTheWorld::IfNeeded);
         assert_eq!(last.max_pause(), None);
-        assert!(!last.huge_pages() && last.stop_the_world() == StopTheWorld::Allowed);
+        assert_eq!(last.stop_the_world(), StopTheWorld::Allowed);
     }
 
     #[test]
@@ -203,9 +197,9 @@ mod tests {
         for (text, is_stream, has_no_dump) in [
             ("file=a", false, false),
             ("exec=cat", true, false),
-            ("stream=/s", true, false),
-            ("graph=/s", false, true),
-            ("counts=/s", false, true),
+            ("send=dump:/s", true, false),
+            ("send=graph:/s", false, true),
+            ("send=counts:/s", false, true),
         ] {
             let options = options(text);
             let place = Order::of(&options).place;

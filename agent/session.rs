@@ -352,11 +352,8 @@ pub(crate) fn load(vm: Vm, text: &str) -> i32 {
             return DO_NOT_START;
         }
     };
-    if matches!(
-        options.destination,
-        Destination::Graph(_) | Destination::Counts(_) | Destination::Stream(_)
-    ) {
-        say("graph= and stream= are for an agent that is attached: use file= or net=");
+    if matches!(options.destination, Destination::Socket(..)) {
+        say("send= is for an agent that is attached: use file= or net=");
         return DO_NOT_START;
     }
     if options.does != Does::Dump && options.on.is_none() {

@@ -48,7 +48,7 @@ impl<'j> AgentRequest<'j> {
         let library = Library::find(jvm, agent)?;
         let file = AnswerFile::new(jvm);
         if let Some(file) = &file {
-            options += &format!(",answer={}", file.path());
+            options += &format!(",send=answer:{}", file.path());
         }
         Ok(Self {
             jvm,

@@ -19,7 +19,7 @@ use rustix::process::{umask, Pid};
 use crate::answer_file::AnswerFile;
 use crate::as_user::as_user;
 use crate::attach::{Answer, Jvm};
-use crate::leftover::Leftover;
+use crate::leftover::{making, Leftover};
 use crate::outcome::Failure;
 use crate::spinner::spinner;
 
@@ -62,6 +62,7 @@ impl Place {
     fn made(folder: &OwnedFd, name: String, owner: (u32, u32)) -> rustix::io::Result<Self> {
         // This is an error if the name is there already, whatever has it.
         let path = format!("/proc/self/fd/{}/{name}", folder.as_raw_fd());
+        let making = making();
         let bound = as_user(owner, || {
             let before = umask(NOBODY_ELSE);
             let bound = UnixListener::bind(path);
@@ -70,7 +71,7 @@ impl Place {
         });
         let place = Self {
             listener: bound?,
-            _left: Leftover::new(folder, &name, owner)?,
+            _left: Leftover::new(making, folder, &name, owner)?,
             name,
         };
         rustix::io::ioctl_fionbio(&place.listener, true)?;

@@ -26,7 +26,7 @@ use crate::spinner::spinner;
   hprof dump 4711                           java-4711-20261122T084500Z.hprof in this folder, or in the container's /tmp
   hprof dump 4711 -o /var/tmp/app.hprof.gz  compressed
   hprof dump 4711 -o - | zstd > app.zst     piped to another command, without a file
-  hprof dump 4711 --options hugepages=y     a shorter pause for a large heap")]
+  hprof dump 4711 --options redact=values   without the values of fields and arrays")]
 pub(crate) struct Arguments {
     /// The JVM's process id
     #[arg(value_parser = pid)]
@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     /// garbage, without allocation sites and --options.
     #[arg(long)]
     stop_the_world: bool,
-    /// More options for the agent, such as gz=6,threads=2; see docs/options.md
+    /// More options for the agent, such as gz=6,redact=strings; see docs/options.md
     #[arg(long, value_name = "OPTIONS")]
     options: Option<String>,
     /// The agent's library [default: libhprof_rs.so beside this command]

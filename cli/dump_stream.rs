@@ -34,7 +34,7 @@ pub(crate) fn run(
         ));
     }
     let place = Place::new(jvm)?;
-    let options = options(&format!("stream={}", place.path().display()));
+    let options = options(&format!("send=dump:{}", place.path().display()));
     let request = AgentRequest::new(jvm, agent, options)?;
     let began = Instant::now();
     let incoming = Arc::new(Incoming::default());

@@ -44,15 +44,29 @@ impl Entry {
     }
 }
 
+/// While it is there, nothing else is made, and the process does not end: what is made meanwhile
+/// cannot be left because it was not known yet. No [`Leftover`] may be dropped meanwhile.
+pub(crate) struct Making(MutexGuard<'static, Vec<Entry>>);
+
+/// Begins to make a name that shall go.
+pub(crate) fn making() -> Making {
+    Making(left())
+}
+
 /// A name that goes when this is dropped, or before.
 #[derive(Debug)]
 pub(crate) struct Leftover(u64);
 
 impl Leftover {
     /// In a folder of this user's and group's. Errors: there are too many open files.
-    pub(crate) fn new(folder: &OwnedFd, name: &str, owner: (u32, u32)) -> Result<Self> {
+    pub(crate) fn new(
+        mut making: Making,
+        folder: &OwnedFd,
+        name: &str,
+        owner: (u32, u32),
+    ) -> Result<Self> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        left().push(Entry {
+        making.0.push(Entry {
             number,
             folder: folder.try_clone().map_err(|_| Errno::MFILE)?,
             name: name.to_owned(),
@@ -62,13 +76,13 @@ impl Leftover {
     }
 
     /// A temporary file or folder of this command's. Errors: its folder cannot be opened.
-    pub(crate) fn at(path: &Path) -> Result<Self> {
+    pub(crate) fn at(making: Making, path: &Path) -> Result<Self> {
         let folder = path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
         let folder = open(folder.unwrap_or(Path::new(".")), FOLDER, Mode::empty())?;
         let name = path.file_name().and_then(|name| name.to_str());
-        Self::new(&folder, name.ok_or(Errno::INVAL)?, own())
+        Self::new(making, &folder, name.ok_or(Errno::INVAL)?, own())
     }
 
     /// The file has another name now.
@@ -92,9 +106,11 @@ impl Drop for Leftover {
     }
 }
 
-/// Removes all that are left. The process ends after this.
+/// Removes all that are left. The process ends after this, so nothing can be made any more.
 pub(crate) fn remove_all() {
-    left().drain(..).for_each(|entry| entry.remove());
+    let mut all = left();
+    all.drain(..).for_each(|entry| entry.remove());
+    std::mem::forget(all);
 }
 
 fn own() -> (u32, u32) {
@@ -117,11 +133,12 @@ mod tests {
         let (file, tables) = (folder.path().join("file"), folder.path().join("tables"));
         fs::write(&file, b"").unwrap();
         fs::create_dir_all(tables.join("deep")).unwrap();
-        let left = [Leftover::at(&file).unwrap(), Leftover::at(&tables).unwrap()];
+        let at = |path: &Path| Leftover::at(making(), path).unwrap();
+        let left = [at(&file), at(&tables)];
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
         drop(left);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-        let left = Leftover::at(&file).unwrap();
+        let left = at(&file);
         left.rename("other");
         fs::write(&file, b"").unwrap();
         fs::write(folder.path().join("other"), b"").unwrap();

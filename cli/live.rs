@@ -95,7 +95,7 @@ fn sent(pid: i32, agent: Option<&Path>, what: &str) -> Result<Sent, Failure> {
         })?;
     memory_watch::begin()?;
     let place = Place::new(&jvm)?;
-    let options = format!("heap=dump,stop=n,{what}={}", place.path().display());
+    let options = format!("heap=dump,stop=n,send={what}:{}", place.path().display());
     let request = AgentRequest::new(&jvm, agent, options)?;
     let incoming = Incoming::default();
     let (reply, taken) = thread::scope(|scope| {

@@ -8,7 +8,7 @@ use rustix::fs::{openat, renameat, statat, AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
 
 use crate::as_user::as_user;
-use crate::leftover::Leftover;
+use crate::leftover::{making, Leftover};
 
 /// The file. Dropping this removes it, unless it existed before.
 #[derive(Debug)]
@@ -34,6 +34,7 @@ impl MadeFile {
     pub(crate) fn new(folder: &OwnedFd, name: &str, owner: (u32, u32)) -> Result<Self> {
         // Who reads it reads what was made here, whatever has the name then.
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let making = making();
         let made = as_user(owner, || {
             openat(folder, name, flags, Mode::RUSR | Mode::WUSR)
         });
@@ -41,7 +42,7 @@ impl MadeFile {
             Ok(file) => Some(Made {
                 file: File::from(file),
                 name: name.to_owned(),
-                left: Leftover::new(folder, name, owner)?,
+                left: Leftover::new(making, folder, name, owner)?,
             }),
             Err(Errno::EXIST) => {
                 let there = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;

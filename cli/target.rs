@@ -9,7 +9,7 @@ use rustix::process::geteuid;
 use tempfile::NamedTempFile;
 
 use crate::dump_file::DumpFile;
-use crate::leftover::Leftover;
+use crate::leftover::{making, Leftover};
 use crate::outcome::Failure;
 
 /// The start of every HPROF file, binary or text.
@@ -164,6 +164,7 @@ fn replace(
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
+    let making = making();
     let made = tempfile::Builder::new()
         .prefix(".hprof-")
         .permissions(fs::Permissions::from_mode(mode))
@@ -175,7 +176,7 @@ fn replace(
             )),
             _ => fault,
         })?;
-    let _left = Leftover::at(made.path());
+    let _left = Leftover::at(making, made.path());
     fill(&made, content)?;
     match there {
         Some(_) => {

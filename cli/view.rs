@@ -20,7 +20,7 @@ use tempfile::NamedTempFile;
 use crate::answer::values::Shown;
 use crate::ended::Ended;
 use crate::heap_file::{GraphArguments, Loaded};
-use crate::leftover::Leftover;
+use crate::leftover::{making, Leftover};
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
 use crate::process::{process_named, Process};
@@ -215,12 +215,13 @@ impl Signpost {
     /// A file that only this user may read, as the address has the token. Errors: the system
     /// refuses.
     fn to(address: &str) -> io::Result<Self> {
+        let making = making();
         let mut page = tempfile::Builder::new()
             .prefix("hprof-view-")
             .suffix(".html")
             .permissions(Permissions::from_mode(0o600))
             .tempfile()?;
-        let left = Leftover::at(page.path())?;
+        let left = Leftover::at(making, page.path())?;
         page.write_all(SIGNPOST.replace("ADDRESS", address).as_bytes())?;
         Ok(Self { page, _left: left })
     }

@@ -18,23 +18,12 @@ pub struct Conditions {
 pub enum Does {
     /// What the other options ask for: a heap dump, or a report.
     Dump,
-    /// A sample of what the classes have.
-    Histo(Samples),
+    /// A sample of what the classes have, as a line of this file.
+    Histo(FileName),
     /// A report of the allocation sites, in this file.
     Sites(FileName),
     /// The answer of `hprof leaks` or `hprof memory`.
     Leaks(Leaks),
-}
-
-/// Samples of what the classes have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Samples {
-    /// The file to which each adds a line.
-    pub lines: FileName,
-    /// The file that has the newest one as OpenMetrics text.
-    pub metrics: Option<FileName>,
-    /// Classes listed per sample.
-    pub top: usize,
 }
 
 /// Who is asked what keeps the memory, or what all memory is.

@@ -12,12 +12,18 @@ pub struct ClassPatterns {
 }
 
 impl ClassPatterns {
-    /// Patterns separated by `;` or `+`; `None` if one of them is empty.
-    pub fn parse(value: &str) -> Option<Vec<String>> {
-        let patterns = value.split([';', '+']).map(str::to_owned);
-        let patterns: Vec<String> = patterns.collect();
-        let is_whole = patterns.iter().all(|pattern| !pattern.is_empty());
-        is_whole.then_some(patterns)
+    /// Patterns separated by `;` or `+`, those to exclude after a `!`; `None` if one of them is
+    /// empty.
+    pub fn parse(value: &str) -> Option<Self> {
+        let mut patterns = Self::default();
+        for pattern in value.split([';', '+']) {
+            let (pattern, list) = match pattern.strip_prefix('!') {
+                Some(pattern) => (pattern, &mut patterns.exclude),
+                None => (pattern, &mut patterns.include),
+            };
+            list.push(Some(pattern).filter(|it| !it.is_empty())?.to_owned());
+        }
+        Some(patterns)
     }
 
     /// Whether the class is included. The name is as in class files, `java/lang/String`.
@@ -35,26 +41,20 @@ impl ClassPatterns {
 mod tests {
     use super::*;
 
-    fn patterns(include: &str, exclude: &str) -> ClassPatterns {
-        let parse = |text: &str| match text {
-            "" => Vec::new(),
-            text => ClassPatterns::parse(text).unwrap(),
-        };
-        ClassPatterns {
-            include: parse(include),
-            exclude: parse(exclude),
-        }
+    fn patterns(text: &str) -> ClassPatterns {
+        ClassPatterns::parse(text).unwrap()
     }
 
     #[test]
-    fn no_pattern_means_all_classes() {
-        assert!(patterns("", "").matches(b"java/lang/String"));
-        assert!(!patterns("", "java.*").matches(b"java/lang/String"));
+    fn without_patterns_to_include_all_classes_are() {
+        assert!(ClassPatterns::default().matches(b"java/lang/String"));
+        assert!(!patterns("!java.*").matches(b"java/lang/String"));
+        assert!(patterns("!java.*").matches(b"javax/A"));
     }
 
     #[test]
     fn a_star_stands_for_any_letters() {
-        let some = patterns("com.acme.*;*Service+Main", "com.acme.gen.*");
+        let some = patterns("com.acme.*;*Service+!com.acme.gen.*;Main");
         for (class, is_meant) in [
             ("com/acme/Order", true),
             ("com/acme/gen/Parser", false),
@@ -72,5 +72,6 @@ mod tests {
     fn an_empty_pattern_is_none() {
         assert_eq!(ClassPatterns::parse("a;;b"), None);
         assert_eq!(ClassPatterns::parse(""), None);
+        assert_eq!(ClassPatterns::parse("a;!"), None);
     }
 }

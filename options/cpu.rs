@@ -19,15 +19,6 @@ pub enum TimesLayout {
     Old,
 }
 
-/// The clock that times calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
-    /// CPU time.
-    Cpu,
-    /// Wall-clock time.
-    Wall,
-}
-
 impl Cpu {
     /// Its name in the option.
     pub fn name(self) -> &'static str {

@@ -1,6 +1,6 @@
 //! Combinations of options that are rejected.
 
-use super::{names_binary, OptionError, Place, Said, StopTheWorld, TimesLayout, Word};
+use super::{names_binary, OptionError, Place, Said, Sent, StopTheWorld, TimesLayout, Word};
 use format::redaction::Redacted;
 
 /// The combinations that the JDK's agent rejected, in its order and words.
@@ -20,11 +20,6 @@ pub(super) fn cross_check(said: &Said) -> Result<(), OptionError> {
 
 /// Rejects contradictions, and binary output of what has no binary form.
 pub(super) fn refuse(said: &Said) -> Result<(), OptionError> {
-    if said.options.huge_pages && said.options.stop_the_world == StopTheWorld::Always {
-        return Err(OptionError(
-            "hugepages=y has no effect with stop=always, which does not fork; leave one of them out".to_owned(),
-        ));
-    }
     refuse_redaction(said)?;
     refuse_stream(said)?;
     refuse_kept(said)?;
@@ -54,9 +49,9 @@ fn refuse_redaction(said: &Said) -> Result<(), OptionError> {
     ))
 }
 
-/// Rejects `files=` and `maxsize=` where no binary dump file is written.
+/// Rejects `files=` where no binary dump file is written.
 fn refuse_kept(said: &Said) -> Result<(), OptionError> {
-    if said.options.kept.is_all() {
+    if said.options.kept.is_none() {
         return Ok(());
     }
     let other = match said.format {
@@ -66,33 +61,30 @@ fn refuse_kept(said: &Said) -> Result<(), OptionError> {
         _ => return Ok(()),
     };
     Err(OptionError(format!(
-        "files= and maxsize= keep binary dumps in files, which {other} does not make; leave one of them out"
+        "files= keeps binary dumps in files, which {other} does not make; leave one of them out"
     )))
 }
 
 /// Rejects options about what is not made.
 fn refuse_unmade(said: &Said) -> Result<(), OptionError> {
-    let is_sampled = said.metrics.is_some() || said.top.is_some();
-    let why = match said.does {
-        does if is_sampled && does != Word::Histo => "metrics= and top= are about do=histo: add it",
-        does if said.command.is_some() && !matches!(does, Word::Leaks | Word::Memory) => {
-            "hprof= is about do=leaks and do=memory: add one"
-        }
-        _ => return Ok(()),
-    };
-    Err(OptionError(why.to_owned()))
+    if said.command.is_some() && !matches!(said.does, Word::Leaks | Word::Memory) {
+        return Err(OptionError(
+            "hprof= is about do=leaks and do=memory: add one".to_owned(),
+        ));
+    }
+    Ok(())
 }
 
 /// Rejects what a dump that is sent as it is made cannot be.
 fn refuse_stream(said: &Said) -> Result<(), OptionError> {
     let refused = match said.format {
-        _ if !matches!(said.place, Some(Place::Stream(_))) => return Ok(()),
+        _ if !matches!(said.place, Some(Place::Socket(Sent::Dump, _))) => return Ok(()),
         Some('a') => "format=a: a text dump",
         _ if said.options.gzip.is_some() => "gz=: a compressed dump",
         _ => return Ok(()),
     };
     Err(OptionError(format!(
-        "{refused} cannot be sent by stream= (hprof dump PID -o -); leave this option out and pass what comes to another \
+        "{refused} cannot be sent by hprof dump PID -o -; leave this option out and pass what comes to another \
          command, such as zstd or hprof convert - -o - --to text"
     )))
 }

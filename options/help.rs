@@ -1,7 +1,7 @@
 //! The options as text, for the terminal and for docs/options.md.
 
 use super::parsing::ENVIRONMENT;
-use super::rows::{Group, Row, Standing, GROUPS};
+use super::rows::{Group, Row, GROUPS};
 
 /// Columns in a line of the help.
 const WIDTH: usize = 100;
@@ -13,7 +13,7 @@ pub fn help() -> String {
         "hprof-rs: heap dumps, allocation sites and CPU profiles of a running JVM in HPROF format\n\n\
          usage: java -agentpath:libhprof_rs.so=name=value,name=value… -jar app.jar\n",
     );
-    for group in &GROUPS {
+    for group in GROUPS.iter().filter(|group| public(group).count() > 0) {
         text.push_str(&format!("\n{}\n", group.title));
         for row in public(group) {
             let default = row.default;
@@ -21,7 +21,7 @@ pub fn help() -> String {
                 "  {}={}  [default: {default}]\n",
                 row.name, row.values
             ));
-            wrap(&meaning(row).replace('`', ""), &mut text);
+            wrap(&row.help.replace('`', ""), &mut text);
         }
     }
     text.push_str(&format!(
@@ -37,13 +37,6 @@ pub fn help() -> String {
 
 fn public(group: &Group) -> impl Iterator<Item = &'static Row> {
     group.rows.iter().filter(|row| row.is_public())
-}
-
-fn meaning(row: &Row) -> String {
-    match row.standing {
-        Standing::Nothing(_) => format!("{} (does nothing)", row.help),
-        Standing::Built | Standing::Refused(_) => row.help.to_owned(),
-    }
 }
 
 /// Adds the words in lines of at most [`WIDTH`] columns.
@@ -70,14 +63,14 @@ mod tests {
     /// The tables of docs/options.md.
     fn tables() -> String {
         let mut text = String::new();
-        for group in &GROUPS {
+        for group in GROUPS.iter().filter(|group| public(group).count() > 0) {
             let title = group.title;
             text.push_str(&format!(
                 "\n## {title}\n\n| option | default | meaning |\n|---|---|---|\n"
             ));
             for row in public(group) {
                 let values = row.values.replace('|', "\\|");
-                let meaning = meaning(row).replace('|', "\\|");
+                let meaning = row.help.replace('|', "\\|");
                 let (name, default) = (row.name, row.default);
                 text.push_str(&format!("| `{name}={values}` | {default} | {meaning} |\n"));
             }

@@ -20,9 +20,9 @@ mod values;
 
 use crate::file_name::FileName;
 use caused::Word;
-pub use caused::{Conditions, Does, Leaks, Samples};
+pub use caused::{Conditions, Does, Leaks};
 pub use class_patterns::ClassPatterns;
-pub use cpu::{Clock, Cpu, TimesLayout};
+pub use cpu::{Cpu, TimesLayout};
 use format::redaction::{Redacted, Redaction};
 pub use help::help;
 pub use out_of_memory::OnOutOfMemory;
@@ -30,7 +30,6 @@ pub use parsing::{parse, parse_command};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
-use trigger::Most;
 use writer::{Existing, FileMode, Floor, GzipLevel, Peer, Target};
 
 /// Whether a dump stops the application for HotSpot's own dumper.
@@ -75,14 +74,21 @@ pub enum Destination {
     File(FileName),
     /// One after the other to a connection.
     Net(Peer),
-    /// No dump, but the graph of objects, to the process that listens on this socket.
-    Graph(PathBuf),
-    /// No dump, but how many objects each class has, to the process that listens on this socket.
-    Counts(PathBuf),
-    /// The dump, to the process that listens on this socket.
-    Stream(PathBuf),
+    /// To the process that listens on this socket.
+    Socket(Sent, PathBuf),
     /// Each to a command of its own, by its pattern.
     Command(FileName),
+}
+
+/// What is sent to a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// No dump, but the graph of objects.
+    Graph,
+    /// No dump, but how many objects each class has.
+    Counts,
+    /// The dump.
+    Dump,
 }
 
 /// How allocations are sampled.
@@ -119,8 +125,6 @@ pub struct Options {
     pub sites_by_default: bool,
     /// How to measure CPU use; `None` for not at all.
     pub cpu: Option<Cpu>,
-    /// The clock that times methods.
-    pub clock: Clock,
     /// The classes whose methods are timed.
     pub classes: ClassPatterns,
     /// Count contention for monitors, and waits.
@@ -163,24 +167,20 @@ pub struct Options {
     pub max_pause: Option<Duration>,
     /// What the first OutOfMemoryError does.
     pub oom: OnOutOfMemory,
-    /// Whether to make the kernel back the heap with huge pages before a fork.
-    pub huge_pages: bool,
     /// How the heap is copied.
     pub heap_copy: HeapCopy,
     /// Threads that read and compress a snapshot; `None` for one per processor.
     pub threads: Option<usize>,
     /// Seconds without a sign of life after which a snapshot's process is given up.
     pub timeout_s: u32,
-    /// Seconds in which a pipe, a command or a socket must take a whole dump.
-    pub within_s: u32,
     /// The compression level; `None` for no compression.
     pub gzip: Option<GzipLevel>,
     /// What causes something by itself; `None` for nothing.
     pub on: Option<Conditions>,
     /// What a condition, or a command, makes.
     pub does: Does,
-    /// How many dumps are kept.
-    pub kept: Most,
+    /// How many dumps are kept; `None` for all.
+    pub kept: Option<usize>,
     /// Bytes that dumps leave free on their disk.
     pub min_free_bytes: u64,
     /// Messages for the user: options that were accepted and do nothing.
@@ -194,7 +194,6 @@ impl Default for Options {
             sampling: None,
             sites_by_default: false,
             cpu: None,
-            clock: Clock::Cpu,
             classes: ClassPatterns::default(),
             monitors: false,
             cutoff: 0.0001,
@@ -216,15 +215,13 @@ impl Default for Options {
             cpu_at_safepoints: false,
             max_pause: None,
             oom: OnOutOfMemory::Nothing,
-            huge_pages: false,
             heap_copy: HeapCopy::Auto,
             threads: None,
             timeout_s: 120,
-            within_s: 3600,
             gzip: None,
             on: None,
             does: Does::Dump,
-            kept: Most::default(),
+            kept: None,
             min_free_bytes: 0,
             notes: Vec::new(),
         }
@@ -256,7 +253,7 @@ impl Options {
     /// Whether dumps tell why they were made, so that those that are too many can be told from
     /// others.
     pub fn tells_cause(&self) -> bool {
-        self.on.is_some() || !self.kept.is_all()
+        self.on.is_some() || self.kept.is_some()
     }
 
     /// Most frames of a profile's stack.
@@ -313,8 +310,6 @@ struct Said {
     /// The file of what is made.
     does_to: Option<String>,
     command: Option<PathBuf>,
-    metrics: Option<String>,
-    top: Option<usize>,
     min_free_bytes: Option<u64>,
     oom: Option<OnOutOfMemory>,
 }
@@ -341,8 +336,6 @@ impl Default for Said {
             does: Word::Dump,
             does_to: None,
             command: None,
-            metrics: None,
-            top: None,
             min_free_bytes: None,
             oom: None,
         }
@@ -355,15 +348,13 @@ enum Place {
     File(String),
     Exec(String),
     Net(Peer),
-    Graph(PathBuf),
-    Counts(PathBuf),
-    Stream(PathBuf),
+    Socket(Sent, PathBuf),
 }
 
 impl Place {
     /// Whether it is the socket of a command that asks an attached agent.
     fn is_socket(&self) -> bool {
-        matches!(self, Self::Graph(_) | Self::Counts(_) | Self::Stream(_))
+        matches!(self, Self::Socket(..))
     }
 }
 

@@ -5,16 +5,13 @@ use super::{
     names_binary, Conditions, Cpu, Destination, Does, Format, Leaks, OptionError, Options, Place,
     Said,
 };
-use super::{OnOutOfMemory, Samples, Word, CPU_INTERVAL_US};
+use super::{OnOutOfMemory, Word, CPU_INTERVAL_US};
 use crate::file_name::FileName;
-use std::net::SocketAddr;
 use trigger::{Condition, Limits};
 use writer::GzipLevel;
 
 /// Default of `count` for dumps.
 const MOST_CAUSED: u32 = 10;
-/// Default of `top`.
-const TOP: usize = 50;
 /// Default of `minfree` with `on`.
 const MIN_FREE_BYTES: u64 = 256 << 20;
 
@@ -62,9 +59,7 @@ pub(super) fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, Opt
         Place::File(name) => Destination::File(pattern("file", &name)?),
         Place::Exec(command) => Destination::Command(pattern("exec", &command)?),
         Place::Net(peer) => Destination::Net(peer),
-        Place::Graph(socket) => Destination::Graph(socket),
-        Place::Counts(socket) => Destination::Counts(socket),
-        Place::Stream(socket) => Destination::Stream(socket),
+        Place::Socket(sent, socket) => Destination::Socket(sent, socket),
     };
     Ok(Options {
         heap_dump,
@@ -116,7 +111,7 @@ fn conditions(said: &Said, does: &Does) -> Result<Option<Conditions>, OptionErro
 fn does(said: &Said, heap_sites: bool) -> Result<Does, OptionError> {
     Ok(match said.does {
         Word::Dump => Does::Dump,
-        Word::Histo => Does::Histo(samples(said)?),
+        Word::Histo => Does::Histo(named(said, "do=histo", "java.histo.jsonl")?),
         Word::Sites if !heap_sites => {
             return Err(OptionError(
                 "do=sites reports allocation sites, which are not recorded: add heap=sites or heap=all"
@@ -141,27 +136,6 @@ fn asked(said: &Said, question: &'static str, file: FileName) -> Does {
 /// The file of what `do` makes.
 fn named(said: &Said, option: &str, by_default: &str) -> Result<FileName, OptionError> {
     pattern(option, said.does_to.as_deref().unwrap_or(by_default))
-}
-
-/// The meaning of `metrics` and `top`.
-fn samples(said: &Said) -> Result<Samples, OptionError> {
-    Ok(Samples {
-        lines: named(said, "do=histo", "java.histo.jsonl")?,
-        metrics: said.metrics.as_deref().map(metrics).transpose()?,
-        top: said.top.unwrap_or(TOP),
-    })
-}
-
-/// The meaning of `metrics`. A value that has the form of an address is not taken for a file.
-fn metrics(text: &str) -> Result<FileName, OptionError> {
-    let host = text.rsplit_once(':').map(|(host, _)| host);
-    if matches!(host, Some("" | "localhost")) || text.parse::<SocketAddr>().is_ok() {
-        return Err(OptionError(format!(
-            "metrics={text}: the agent opens no port; write metrics=/folder/app.prom, the name of a file that a node exporter \
-             reads from its folder of text files"
-        )));
-    }
-    pattern("metrics", text)
 }
 
 /// The meaning of `oom`, beside `on`.

@@ -177,7 +177,6 @@ fn wrong_values_name_the_option_the_value_and_what_is_allowed() {
             "exec=a %x",
             "exec=a %x: %x is unknown; there are %p %t %n %h %%",
         ),
-        ("within=0", "within=0: within must be from 1 to 86400"),
     ] {
         assert_eq!(refusal(text), line);
     }
@@ -210,12 +209,12 @@ fn what_cannot_be_redacted_is_refused() {
 
 #[test]
 fn a_dump_is_sent_as_it_is_made() {
-    let sent = options("stream=/tmp/socket");
-    let is_stream = matches!(sent.destination, Destination::Stream(_));
+    let sent = options("send=dump:/tmp/socket");
+    let is_stream = matches!(sent.destination, Destination::Socket(Sent::Dump, _));
     assert!(is_stream && sent.heap_dump && sent.format == Format::Binary);
-    assert!(refusal("stream=/s,gz=1").starts_with("gz=: a compressed dump cannot be sent"));
-    assert!(refusal("stream=/s,format=a").starts_with("format=a: a text dump cannot be sent"));
-    assert!(refusal("stream=/s,file=a").ends_with("should only appear once"));
+    assert!(refusal("send=dump:/s,gz=1").starts_with("gz=: a compressed dump cannot be sent"));
+    assert!(refusal("send=dump:/s,format=a").starts_with("format=a: a text dump cannot be sent"));
+    assert!(refusal("send=dump:/s,file=a").ends_with("should only appear once"));
 }
 
 #[test]
@@ -454,68 +453,26 @@ fn a_name_that_ends_in_gz_asks_for_compression() {
 #[test]
 fn the_ways_to_a_heap_are_chosen_by_name() {
     let options = options("heap=dump,stop=always,threads=3,timeout=9,maxpause=250");
-    assert!(!options.huge_pages);
     assert_eq!(options.stop_the_world, StopTheWorld::Always);
     assert_eq!((options.threads, options.timeout_s), (Some(3), 9));
     assert_eq!(options.max_pause, Some(Duration::from_millis(250)));
     assert!(refusal("heap=dump,stop=fast").contains("stop takes auto|y|n|always"));
     assert!(refusal("heap=dump,threads=0").contains("from 1 to 256"));
     assert!(refusal("heap=dump,maxpause=0").contains("from 1 to 86400000"));
-    let why = refusal("heap=dump,hugepages=y,stop=always");
-    assert!(why.contains("which does not fork"), "{why}");
-}
-
-#[test]
-fn the_older_spelling_of_stop_is_read() {
-    for (older, expected, at_safepoints) in [
-        ("engine=auto", StopTheWorld::IfNeeded, false),
-        ("engine=snapshot", StopTheWorld::IfNeeded, false),
-        ("engine=portable", StopTheWorld::Always, true),
-    ] {
-        let options = options(&format!("heap=dump,{older}"));
-        assert_eq!(options.stop_the_world, expected, "{older}");
-        assert_eq!(options.cpu_at_safepoints, at_safepoints, "{older}");
-    }
 }
 
 #[test]
 fn samples_have_no_limit_and_names_of_their_own() {
-    let asked = options("heap=dump,on=every=1m,do=histo,metrics=m,top=3");
+    let asked = options("heap=dump,on=every=1m,do=histo");
     assert_eq!(asked.on.expect("conditions").limits.most, None);
-    let samples = |text: &str| match options(text).does {
-        Does::Histo(samples) => samples,
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(samples("do=histo,top=0").top, usize::MAX);
-    let samples = samples("heap=dump,on=every=1m,do=histo,metrics=m,top=3");
-    assert_eq!(samples.lines, FileName::parse("java.histo.jsonl").unwrap());
-    assert_eq!(samples.metrics, Some(FileName::parse("m").unwrap()));
-    assert_eq!(samples.top, 3);
+    assert_eq!(
+        asked.does,
+        Does::Histo(FileName::parse("java.histo.jsonl").unwrap())
+    );
     let of = |text: &str| options(text).on.expect("conditions");
     assert_eq!(of("on=every=1m,do=histo,count=7").limits.most, Some(7));
     assert_eq!(of("on=every=1m").limits.most, Some(10));
     assert_eq!(of("on=every=1m,count=0").limits.most, None);
-    let Does::Histo(samples) = options("do=histo,metrics=a:9400").does else {
-        panic!("no samples");
-    };
-    assert_eq!(samples.metrics, Some(FileName::parse("a:9400").unwrap()));
-    for port in [
-        ":9400",
-        ":",
-        "localhost:9400",
-        "127.0.0.1:9400",
-        "[::1]:9400",
-        "0.0.0.0:1",
-    ] {
-        let wrong = refusal(&format!("on=every=1m,do=histo,metrics={port}"));
-        let start =
-            format!("metrics={port}: the agent opens no port; write metrics=/folder/app.prom, ");
-        assert!(wrong.starts_with(&start), "{wrong}");
-    }
-    for wrong in ["on=every=1m,metrics=m", "top=3"] {
-        assert!(refusal(wrong).contains("are about do=histo"), "{wrong}");
-    }
-    assert!(refusal("do=histo,top=10001").contains("from 0 to 10000"));
     assert!(refusal("on=oom+every=1m,do=histo").starts_with("on=oom makes a dump and nothing"));
     assert!(refusal("on=every=1m,do=both").contains("do takes dump|histo|sites|leaks|memory"));
 }

@@ -13,5 +13,5 @@ mod watcher;
 
 pub use condition::{bytes, conditions, duration, Condition};
 pub use sample::{Sample, Taken};
-pub use surplus::{surplus, Kept, Most};
+pub use surplus::{surplus, Kept};
 pub use watcher::{Cause, HeapUse, Limits, Reading, ResidentUse, Watcher};

@@ -1,5 +1,4 @@
-//! A sample of a heap: the objects of its classes at a moment, as a line of JSON and as OpenMetrics
-//! text.
+//! A sample of a heap: the objects of its classes at a moment, as a line of JSON.
 
 use format::CountedClass;
 use std::collections::HashMap;
@@ -41,8 +40,6 @@ pub struct Taken {
     pub time_ms: u64,
     /// The process id.
     pub process: u32,
-    /// Number of the sample in its process, from 1.
-    pub number: u64,
     /// Its cause.
     pub cause: String,
     /// Length of the application's pause.
@@ -150,81 +147,9 @@ impl Sample {
             "],\"rest\":{{\"classes\":{classes},\"instances\":{instances},\"bytes\":{bytes}}}}}"
         )
     }
-
-    /// The sample as OpenMetrics text.
-    pub fn open_metrics(&self) -> String {
-        let mut text = String::new();
-        // Writing to a string cannot fail.
-        let _ = self.write_metrics(&mut text);
-        text
-    }
-
-    fn write_metrics(&self, out: &mut String) -> fmt::Result {
-        if let Some(used) = self.taken.used {
-            let help = "Heap in use, with objects that nothing refers to any more.";
-            gauge(out, "hprof_heap_used", "bytes", help)?;
-            writeln!(out, "hprof_heap_used_bytes {used}")?;
-        }
-        let help = "Objects that something refers to, by class.";
-        gauge(out, "hprof_class_instances", "", help)?;
-        self.by_class(out, "hprof_class_instances", |it| it.0)?;
-        let help = "What these objects take in the heap, by class.";
-        gauge(out, "hprof_class", "bytes", help)?;
-        self.by_class(out, "hprof_class_bytes", |it| it.1)?;
-        gauge(
-            out,
-            "hprof_sample_pause",
-            "seconds",
-            "How long the application paused for the sample.",
-        )?;
-        writeln!(
-            out,
-            "hprof_sample_pause_seconds {}",
-            self.taken.pause.as_secs_f64()
-        )?;
-        gauge(
-            out,
-            "hprof_sample_time",
-            "seconds",
-            "When the sample was taken, since 1970.",
-        )?;
-        let (seconds, millis) = (self.taken.time_ms / 1000, self.taken.time_ms % 1000);
-        writeln!(out, "hprof_sample_time_seconds {seconds}.{millis:03}")?;
-        writeln!(out, "# TYPE hprof_samples counter")?;
-        writeln!(out, "# HELP hprof_samples Samples of this process so far.")?;
-        writeln!(out, "hprof_samples_total {}\n# EOF", self.taken.number)
-    }
-
-    fn by_class(
-        &self,
-        out: &mut String,
-        name: &str,
-        value: impl Fn((u64, u64)) -> u64,
-    ) -> fmt::Result {
-        for one in &self.classes {
-            let value = value((one.instances, one.bytes));
-            writeln!(out, "{name}{{class={}}} {value}", Quoted(&one.class))?;
-        }
-        let rest = value((self.rest.instances, self.rest.bytes));
-        // No class has such a name.
-        writeln!(out, "{name}{{class=\"(all others)\"}} {rest}")
-    }
 }
 
-fn gauge(out: &mut String, name: &str, unit: &str, help: &str) -> fmt::Result {
-    let name = if unit.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{name}_{unit}")
-    };
-    writeln!(out, "# TYPE {name} gauge")?;
-    if !unit.is_empty() {
-        writeln!(out, "# UNIT {name} {unit}")?;
-    }
-    writeln!(out, "# HELP {name} {help}")
-}
-
-/// A quoted text that is valid in both JSON and OpenMetrics.
+/// A text as JSON.
 struct Quoted<'t>(&'t str);
 
 impl Display for Quoted<'_> {
@@ -269,7 +194,6 @@ mod tests {
         let taken = Taken {
             time_ms: 1_764_081_000_007,
             process: 42,
-            number: 3,
             cause: "every=1m: the time has come".to_owned(),
             pause: Duration::from_micros(2500),
             used: Some(5000),
@@ -315,38 +239,6 @@ mod tests {
         assert_eq!(found, expected);
     }
 
-    #[test]
-    fn metrics_have_the_same() {
-        let text = sample(1).open_metrics();
-        let expected = r#"# TYPE hprof_heap_used_bytes gauge
-# UNIT hprof_heap_used_bytes bytes
-# HELP hprof_heap_used_bytes Heap in use, with objects that nothing refers to any more.
-hprof_heap_used_bytes 5000
-# TYPE hprof_class_instances gauge
-# HELP hprof_class_instances Objects that something refers to, by class.
-hprof_class_instances{class="byte[]"} 3
-hprof_class_instances{class="(all others)"} 4
-# TYPE hprof_class_bytes gauge
-# UNIT hprof_class_bytes bytes
-# HELP hprof_class_bytes What these objects take in the heap, by class.
-hprof_class_bytes{class="byte[]"} 4000
-hprof_class_bytes{class="(all others)"} 316
-# TYPE hprof_sample_pause_seconds gauge
-# UNIT hprof_sample_pause_seconds seconds
-# HELP hprof_sample_pause_seconds How long the application paused for the sample.
-hprof_sample_pause_seconds 0.0025
-# TYPE hprof_sample_time_seconds gauge
-# UNIT hprof_sample_time_seconds seconds
-# HELP hprof_sample_time_seconds When the sample was taken, since 1970.
-hprof_sample_time_seconds 1764081000.007
-# TYPE hprof_samples counter
-# HELP hprof_samples Samples of this process so far.
-hprof_samples_total 3
-# EOF
-"#;
-        assert_eq!(text, expected);
-    }
-
     proptest! {
         #[test]
         fn any_names_make_a_line_of_json_that_sums_up(
@@ -364,15 +256,6 @@ hprof_samples_total 3
                 let all = found[key].as_u64().unwrap();
                 prop_assert_eq!(told + found["rest"][key].as_u64().unwrap(), all);
             }
-        }
-
-        #[test]
-        fn any_names_keep_metrics_in_their_lines(name in any::<String>()) {
-            let lines = |name: &str| {
-                let sample = Sample::of(Taken::default(), [counted(name, 1, 1)], 1);
-                sample.open_metrics().split('\n').count()
-            };
-            prop_assert_eq!(lines(&name), lines("a"));
         }
     }
 }

@@ -82,7 +82,7 @@ impl Stream {
         if Instant::now() >= self.deadline {
             let seconds = total.as_secs();
             return Err(self.refused(&format!(
-                "has not taken the whole dump in {seconds} s; give it more time with within="
+                "has not taken the whole dump in {seconds} s; give it more time with timeout="
             )));
         }
         if taken.elapsed() >= silence {

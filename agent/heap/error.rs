@@ -292,7 +292,7 @@ impl DumpError {
             Self::LongFork { estimate, paused, limit } => write!(
                 f,
                 "a fork would stop the application for {} ms, by an estimate from the pages of the process, after {} ms for \
-                 attempts that failed, and maxpause={} allows less; raise it, or add hugepages=y to shorten the stop",
+                 attempts that failed, and maxpause={} allows less; raise it",
                 estimate.as_millis(),
                 paused.as_millis(),
                 limit.as_millis()

@@ -60,7 +60,7 @@ impl Profiles {
             options.by_thread,
         ));
         let times = options.cpu.is_some_and(|cpu| cpu.times.is_some());
-        let cpu_times = times.then(|| Arc::new(CpuTimes::new(options.clock, Arc::clone(&traces))));
+        let cpu_times = times.then(|| Arc::new(CpuTimes::new(Arc::clone(&traces))));
         let mut profiles = Self {
             allocations: allocations(env, options, samples_allocations, &traces)?,
             cpu_samples: cpu_samples(env, options, &traces)?,

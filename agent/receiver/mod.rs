@@ -18,11 +18,15 @@ use shell_command::ShellCommand;
 /// How long a command that listens for a graph may take nothing.
 const GRAPH_SILENCE: Duration = Duration::from_secs(10);
 
+/// A whole dump may take this many times as long as a silence.
+const WHOLE: u32 = 30;
+
 /// How long who takes a dump may take.
 pub(crate) fn patience(options: &Options) -> Patience {
+    let silence = Duration::from_secs(u64::from(options.timeout_s));
     Patience {
-        silence: Duration::from_secs(u64::from(options.timeout_s)),
-        total: Duration::from_secs(u64::from(options.within_s)),
+        silence,
+        total: silence * WHOLE,
         wait: room::wait,
     }
 }

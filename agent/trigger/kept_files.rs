@@ -1,7 +1,7 @@
-//! `files=` and `maxsize=`: the dumps that are kept, and what dead JVMs have left.
+//! `files=`: the dumps that are kept, and what dead JVMs have left.
 //!
 //! Only a file is removed that has a name of the user's pattern, is the user's, and is a whole dump
-//! that states its cause, as those of `on=`, `files=` and `maxsize=` do; and never the one that was
+//! that states its cause, as those of `on=` and `files=` do; and never the one that was
 //! just written.
 
 use crate::heap::cause;
@@ -15,7 +15,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use trigger::{surplus, Kept, Most};
+use trigger::{surplus, Kept};
 use writer::is_leftover;
 
 /// An unfinished file that has not been written to for this long belongs to no dump: dumps end
@@ -26,35 +26,37 @@ const END: [u8; RECORD_HEADER_BYTES] = [record::HEAP_DUMP_END, 0, 0, 0, 0, 0, 0,
 
 /// Before a dump: removes the unfinished files of JVMs that were killed.
 pub(crate) fn make_room(order: &Order<'_>) {
-    let Some(name) = pattern(order) else { return };
+    let Some((name, _)) = pattern(order) else {
+        return;
+    };
     let least = DEAD.max(Duration::from_secs(u64::from(order.options.timeout_s)) * 2);
     remove_dead(name, least);
 }
 
 /// After a dump, which is this file: removes those that are too many.
 pub(crate) fn remove_surplus(order: &Order<'_>, last: &Path) {
-    let Some(name) = pattern(order) else { return };
-    for path in too_many(name, order.options.kept, last) {
+    let Some((name, most)) = pattern(order) else {
+        return;
+    };
+    for path in too_many(name, most, last) {
         match fs::remove_file(&path) {
             Ok(()) if order.options.verbose => say(&format!(
-                "removed {}, which is older than the dumps that files= and maxsize= keep",
+                "removed {}, which is older than the dumps that files= keeps",
                 path.display()
             )),
             Ok(()) => {}
             Err(error) => say(&format!(
-                "cannot remove {}, which is older than the dumps that files= and maxsize= keep: {error}",
+                "cannot remove {}, which is older than the dumps that files= keeps: {error}",
                 path.display()
             )),
         }
     }
 }
 
-/// The pattern of the dumps of which a number is kept.
-fn pattern<'o>(order: &Order<'o>) -> Option<&'o FileName> {
+/// The pattern of the dumps of which a number is kept, and this number.
+fn pattern<'o>(order: &Order<'o>) -> Option<(&'o FileName, usize)> {
     match order.place {
-        Place::File(name, _) if order.because.is_some() => {
-            (!order.options.kept.is_all()).then_some(name)
-        }
+        Place::File(name, _) if order.because.is_some() => Some((name, order.options.kept?)),
         _ => None,
     }
 }
@@ -82,7 +84,7 @@ fn remove_dead(name: &FileName, least: Duration) {
 }
 
 /// The dumps that are too many, after one that was just written.
-fn too_many(name: &FileName, most: Most, last: &Path) -> Vec<PathBuf> {
+fn too_many(name: &FileName, most: usize, last: &Path) -> Vec<PathBuf> {
     let found = files(name).into_iter();
     let found = found.filter(|(_, file)| name.fits(file));
     let found = found.filter_map(|(path, _)| kept(path)).collect();
@@ -119,7 +121,6 @@ fn kept(path: PathBuf) -> Option<Kept<PathBuf>> {
     }
     Some(Kept {
         file: path,
-        bytes: meta.len(),
         written: meta.modified().ok()?,
     })
 }
@@ -179,11 +180,7 @@ mod tests {
         fs::create_dir(at("a.6.hprof")).expect("a folder");
         let pattern = folder.path().join("a.hprof");
         let name = FileName::parse(pattern.to_str().expect("UTF-8")).expect("a name");
-        let most = |files| Most {
-            files: Some(files),
-            bytes: None,
-        };
-        let too_many = |files, last| too_many(&name, most(files), &at(last));
+        let too_many = |files, last| too_many(&name, files, &at(last));
         assert_eq!(too_many(3, "a.hprof"), [""; 0].map(PathBuf::from));
         let older = [at("a.1.hprof"), at("a.2.hprof")];
         assert_eq!(too_many(1, "a.hprof"), older);
@@ -202,13 +199,9 @@ mod tests {
         write(&at("a.hprof"), &dump(true), 1);
         let pattern = at("a.hprof");
         let name = FileName::parse(pattern.to_str().expect("UTF-8")).expect("a name");
-        let most = Most {
-            files: Some(1),
-            bytes: None,
-        };
         // Only root can give a file away. To anybody else both are the own user's.
         let is_theirs = is_given == [true; 2];
-        assert_eq!(too_many(&name, most, &at("a.hprof")).is_empty(), is_theirs);
+        assert_eq!(too_many(&name, 1, &at("a.hprof")).is_empty(), is_theirs);
         remove_dead(&name, Duration::from_secs(7200));
         assert_eq!(at("a.hprof.part").exists(), is_theirs);
     }

@@ -21,7 +21,7 @@ use options::Options;
 use parking_lot::Mutex;
 use readings::{resident, HeapReader};
 pub(crate) use sampler::sample_once;
-use sampler::Sampler;
+use sampler::{Sampler, LARGEST};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -89,7 +89,7 @@ impl Triggers {
         request: impl Fn(String) -> bool + Send + 'static,
     ) {
         let body = move |jni: &mut Jni<'_>| {
-            let mut sampler = Sampler::of(vm, options);
+            let mut sampler = Sampler::of(vm, options, LARGEST);
             let mut heap = self.reads_heap.then(|| HeapReader::new(env, jni)).flatten();
             loop {
                 sleep(LOOK);

@@ -1,14 +1,14 @@
-//! A file to which whole texts are added, and one that the newest text replaces.
+//! A file to which whole texts are added.
 
 use jvm::os::owner;
-use std::fs::{remove_file, rename, symlink_metadata, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::fs::{rename, File, OpenOptions};
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use writer::{FileMode, Floor, WriteError};
 
 /// A file of lines is put aside when it would be longer.
-pub(super) const MOST_BYTES: u64 = 64 << 20;
+const MOST_BYTES: u64 = 64 << 20;
 
 /// Readable to all, as far as the user's mask allows it.
 pub(super) const READABLE: u32 = 0o644;
@@ -72,52 +72,6 @@ fn named_link(error: io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(libc::ELOOP) => io::Error::other("it is a link, and the agent writes through none"),
         _ => error,
-    }
-}
-
-/// Makes this text the contents of a file, which has the old ones or the new ones at any time. The
-/// error is a sentence.
-pub(super) fn replace(
-    path: &Path,
-    text: &str,
-    floor: Option<Floor>,
-    said: Option<FileMode>,
-) -> Result<(), String> {
-    replaced(path, text.as_bytes(), floor, said).map_err(|error| not_written(path, &error))
-}
-
-fn replaced(
-    path: &Path,
-    text: &[u8],
-    floor: Option<Floor>,
-    said: Option<FileMode>,
-) -> io::Result<()> {
-    let part = with_ending(path, ".part");
-    let mut file = create_new(&part)?;
-    let made = check(floor, &file, path, text)
-        .and_then(|()| give(said, &file))
-        .and_then(|()| file.write_all(text))
-        .and_then(|()| rename(&part, path));
-    if made.is_err() {
-        // It is ours, and takes space that may be needed.
-        let _ = remove_file(&part);
-    }
-    made
-}
-
-/// Makes a file that others may read. One that a dead process has left loses the name, but not what
-/// it has: it may be another file of the user's, to which somebody else gave this name.
-fn create_new(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    let options = options.write(true).create_new(true).mode(READABLE);
-    match options.open(path) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            if !symlink_metadata(path)?.is_file() {
-                return Err(io::Error::other("it is no file"));
-            }
-            remove_file(path).and_then(|()| options.open(path))
-        }
-        opened => opened,
     }
 }
 
@@ -226,45 +180,54 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_replaced_through_what_others_have_put_there() {
-        for kind in KINDS {
-            let folder = tempfile::tempdir().expect("a folder");
-            let path = folder.path().join("metrics");
-            let other = put(kind, &folder.path().join("metrics.part"));
-            // A regular file only loses its name.
-            let is_replaced = matches!(kind, "hard link" | "file");
-            assert_eq!(
-                replace(&path, "new", None, None).is_ok(),
-                is_replaced,
-                "{kind}"
-            );
-            assert_eq!(path.exists(), is_replaced, "{kind}");
-            assert_eq!(fs::read(&other).expect("a file"), THEIRS, "{kind}");
-            // The name itself: what leads there stays.
-            let folder = tempfile::tempdir().expect("a folder");
-            let path = folder.path().join("metrics");
-            let other = put(kind, &path);
-            assert_eq!(
-                replace(&path, "new", None, None).is_ok(),
-                kind != "folder",
-                "{kind}"
-            );
-            assert_eq!(fs::read(&other).expect("a file"), THEIRS, "{kind}");
-        }
-    }
-
-    #[test]
     fn nobody_else_may_write_to_what_is_made() {
         let folder = tempfile::tempdir().expect("a folder");
         let mode = |path: &Path| fs::metadata(path).map(|facts| facts.permissions().mode());
         let path = folder.path().join("a");
-        replace(&path, "new", None, None).expect("written");
-        assert_eq!(mode(&path).expect("a file") & 0o022, 0);
-        fs::remove_file(&path).expect("removed");
         lines(&path).add("a line\n").expect("written");
         assert_eq!(mode(&path).expect("a file") & 0o022, 0);
         fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("permissions");
         lines(&path).add("a line\n").expect("written");
         assert_eq!(fs::read(&path).expect("a file"), b"a line\na line\n");
+    }
+
+    #[test]
+    fn a_new_file_has_the_mode_that_was_said() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a");
+        let said = FileMode::parse("0606");
+        let file = LinesFile {
+            said,
+            ..lines(&path)
+        };
+        file.add("a line\n").expect("written");
+        let mode = fs::metadata(&path).expect("a file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o606);
+    }
+
+    #[test]
+    fn a_long_file_is_put_aside() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("lines");
+        let long = File::create(&path).expect("a file");
+        long.set_len(MOST_BYTES - 1).expect("long");
+        lines(&path).add("a line\n").expect("written");
+        let aside = fs::metadata(folder.path().join("lines.1")).expect("aside");
+        assert_eq!(aside.len(), MOST_BYTES - 1);
+        assert_eq!(fs::read(&path).expect("lines"), b"a line\n");
+    }
+
+    #[test]
+    fn where_there_is_no_room_no_half_line_is_left() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("lines");
+        let floor = Some(Floor(u64::MAX));
+        let full = LinesFile {
+            floor,
+            ..lines(&path)
+        };
+        let error = full.add("a line\n").expect_err("no room");
+        assert!(error.contains("must stay free"), "{error}");
+        assert_eq!(fs::metadata(&path).expect("a file").len(), 0);
     }
 }

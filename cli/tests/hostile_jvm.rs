@@ -48,7 +48,7 @@ fn the_other_process() {
     let mut asked = listener.accept().unwrap().0;
     let command = command(&mut asked);
     let (_, place) = command.split_once("stop=n,").unwrap();
-    let (_, place) = place.split_once('=').unwrap();
+    let (_, place) = place.split_once(':').unwrap();
     let place = place.split([',', '\0']).next().unwrap();
     std::fs::remove_file(&path).unwrap();
     let mut to = UnixStream::connect(place).unwrap();

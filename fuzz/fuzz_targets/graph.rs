@@ -1,7 +1,7 @@
 //! Fuzzes `hprof leaks`, `hprof histo --retained` and `hprof show` with arbitrary files.
 #![no_main]
 
-#[path = "../../graph/tests/trial/mod.rs"]
+#[path = "../../graph/tests/all/trial/mod.rs"]
 mod trial;
 
 use std::io::{Seek, SeekFrom, Write};

@@ -22,8 +22,6 @@ static NANOS_PER_TICK: OnceLock<Option<u64>> = OnceLock::new();
 /// The clock of the thread that creates it. Not for other threads.
 #[derive(Debug)]
 pub struct ThreadClock {
-    /// Whether it measures wall-clock time instead of CPU time.
-    is_wall: bool,
     /// The counter at the last reading.
     tick: Cell<u64>,
     /// The kernel's last answer.
@@ -38,17 +36,7 @@ pub struct ThreadClock {
 impl ThreadClock {
     /// The calling thread's CPU time.
     pub fn of_cpu_time() -> Self {
-        Self::new(false)
-    }
-
-    /// Wall-clock time.
-    pub fn of_wall_time() -> Self {
-        Self::new(true)
-    }
-
-    fn new(is_wall: bool) -> Self {
         let clock = Self {
-            is_wall,
             tick: Cell::new(0),
             asked: Cell::new(0),
             steps: Cell::new(0),
@@ -60,9 +48,6 @@ impl ThreadClock {
 
     /// Nanoseconds; never less than before.
     pub fn nanos(&self) -> u64 {
-        if self.is_wall {
-            return wall_nanos();
-        }
         let tick = ticks();
         if let Some(Some(nanos_per_tick)) = NANOS_PER_TICK.get() {
             let step = tick.wrapping_sub(self.tick.get());
@@ -137,7 +122,7 @@ impl RemoteClock {
 }
 
 /// Wall-clock time in nanoseconds.
-pub fn wall_nanos() -> u64 {
+fn wall_nanos() -> u64 {
     read(libc::CLOCK_MONOTONIC)
 }
 
@@ -197,11 +182,9 @@ mod tests {
     fn a_thread_that_sleeps_takes_no_processor_time() {
         calibrate();
         let clock = ThreadClock::of_cpu_time();
-        let wall = ThreadClock::of_wall_time();
-        let (start, wall_start) = (clock.nanos(), wall.nanos());
+        let start = clock.nanos();
         std::thread::sleep(std::time::Duration::from_millis(30));
         assert!(clock.nanos() - start < 5_000_000);
-        assert!(wall.nanos() - wall_start >= 30_000_000);
     }
 
     #[test]

@@ -14,11 +14,12 @@ const MOST_THREADS: usize = 256;
 
 /// The options, in the order of the help.
 pub(super) const ROWS: &[Row] = &[
+    // Of the JDK's agent; `redact=values` does both.
     Row {
         name: "primfields",
         values: "y|n",
         default: "y",
-        help: "values of primitive fields; `n` writes zeros",
+        help: "",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.primitive_fields = on),
     },
@@ -26,7 +27,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "primarrays",
         values: "y|n",
         default: "y",
-        help: "elements of primitive arrays; `n` writes zeros, so sizes stay right",
+        help: "",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.primitive_arrays = on),
     },
@@ -89,25 +90,6 @@ pub(super) const ROWS: &[Row] = &[
             Ok(())
         },
     },
-    // An older spelling of `stop=always`, which also takes CPU samples at safepoints.
-    Row {
-        name: "engine",
-        values: "auto|snapshot|portable",
-        default: "auto",
-        help: "",
-        standing: Standing::Built,
-        set: |said, value| {
-            match value {
-                "auto" | "snapshot" => {}
-                "portable" => {
-                    said.options.stop_the_world = StopTheWorld::Always;
-                    said.options.cpu_at_safepoints = true;
-                }
-                _ => return Err(""),
-            }
-            Ok(())
-        },
-    },
     Row {
         name: "maxpause",
         values: "MS",
@@ -123,24 +105,12 @@ pub(super) const ROWS: &[Row] = &[
             _ => Err("maxpause must be from 1 to 86400000"),
         },
     },
-    Row {
-        name: "hugepages",
-        values: "y|n",
-        default: "n",
-        help: "moves the heap into huge pages before a fork, while the application runs: the \
-               pause is about ten times shorter (Linux 6.1 and later). Not for the dump at the \
-               JVM's end",
-        standing: Standing::Built,
-        set: |said, value| yes_no(value).map(|on| said.options.huge_pages = on),
-    },
+    // `fork`, `image`, or `both`: an image that is compared with the fork. Tests choose.
     Row {
         name: "copy",
         values: "auto|fork|image|both",
         default: "auto",
-        help: "how the heap is copied. `fork`: by the fork. `image`: while the application runs, and \
-               what it has written meanwhile in the pause (Linux 6.7 and later; a fork otherwise). \
-               `auto`: an image if the application is busy or the heap large. `both`: an image \
-               that is compared with the fork, to test the agent",
+        help: "",
         standing: Standing::Built,
         set: |said, value| {
             said.options.heap_copy = match value {
@@ -153,11 +123,12 @@ pub(super) const ROWS: &[Row] = &[
             Ok(())
         },
     },
+    // Threads of the forked copy: docs/production.md.
     Row {
         name: "threads",
         values: "N",
         default: "processors",
-        help: "threads that read and compress the heap in the forked copy",
+        help: "",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
             Ok(threads @ 1..=MOST_THREADS) => {
@@ -171,7 +142,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "timeout",
         values: "S",
         default: "120",
-        help: "seconds without progress after which a forked copy is ended",
+        help: "seconds without progress after which a forked copy is ended. A named pipe, a command or \
+               `hprof dump -o -` has thirty times as long for a whole dump",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
             Ok(seconds @ 1..=MOST_SECONDS) => {

@@ -1,5 +1,4 @@
-//! Options that are accepted without effect, or refused: those of the JDK's agent, and former ones
-//! of ours.
+//! Options of the JDK's agent that are accepted without effect, or refused.
 
 use super::row::{Row, Standing};
 use crate::values::yes_no;
@@ -13,7 +12,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "msa",
         values: "y|n",
         default: "n",
-        help: "Solaris micro-state accounting",
+        help: "",
         standing: Standing::Nothing("it was for Solaris"),
         set: |_, value| yes_no(value).map(|_| ()),
     },
@@ -21,14 +20,10 @@ pub(super) const ROWS: &[Row] = &[
         name: "gc_okay",
         values: "y|n",
         default: "y",
-        help: "was obsolete in the JDK's agent already",
+        help: "",
         standing: Standing::Nothing("it was obsolete in the JDK's agent already"),
         set: |_, value| yes_no(value).map(|_| ()),
     },
-    refused("snapshot", "write stop=n (fork) or stop=always (pause)"),
-    refused("histo", "write do=histo=NAME"),
-    refused("sites", "write do=sites=NAME"),
-    refused("leaks", "write do=leaks=NAME"),
     refused("logflags", DEBUG),
     refused("debugflags", DEBUG),
     refused("coredump", DEBUG),

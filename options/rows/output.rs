@@ -2,14 +2,11 @@
 
 use super::row::{Row, Standing};
 use crate::values::yes_no;
-use crate::Place;
-use crate::Said;
+use crate::{Place, Said, Sent};
 use trigger::bytes;
 use writer::{FileMode, GzipLevel, Peer};
 
 const MOST_FILES: usize = 10_000;
-/// A day.
-const MOST_SECONDS: u32 = 86_400;
 
 /// The options, in the order of the help.
 pub(super) const ROWS: &[Row] = &[
@@ -32,21 +29,6 @@ pub(super) const ROWS: &[Row] = &[
                no comma",
         standing: Standing::Built,
         set: |said, value| goes_to(said, value, Place::Exec(value.to_owned())),
-    },
-    Row {
-        name: "within",
-        values: "S",
-        default: "3600",
-        help: "seconds in which a named pipe, a command or `hprof dump -o -` must read a whole \
-               dump",
-        standing: Standing::Built,
-        set: |said, value| match value.parse() {
-            Ok(seconds @ 1..=MOST_SECONDS) => {
-                said.options.within_s = seconds;
-                Ok(())
-            }
-            _ => Err("within must be from 1 to 86400"),
-        },
     },
     Row {
         name: "net",
@@ -99,7 +81,7 @@ pub(super) const ROWS: &[Row] = &[
         values: "OCTAL",
         default: "0600",
         help: "mode of each file that the agent makes, whatever the umask: `0640` lets a group \
-               read dumps. Without it, `do=histo` and `metrics=` have 0644 less the umask",
+               read dumps. Without it, `do=histo` has 0644 less the umask",
         standing: Standing::Built,
         set: |said, value| {
             let mode = FileMode::parse(value).ok_or(
@@ -113,28 +95,16 @@ pub(super) const ROWS: &[Row] = &[
         name: "files",
         values: "N",
         default: "all",
-        help: "number of dumps to keep, of those that name their cause (`on=`, `files=` or \
-               `maxsize=`). Removes older ones of the JVM's own user or root whose name fits \
+        help: "number of dumps to keep, of those that name their cause (`on=` or `files=`). \
+               Removes older ones of the JVM's own user or root whose name fits \
                `file=`, also those of earlier JVMs",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
             Ok(files @ 1..=MOST_FILES) => {
-                said.options.kept.files = Some(files);
+                said.options.kept = Some(files);
                 Ok(())
             }
             _ => Err("files must be from 1 to 10000"),
-        },
-    },
-    Row {
-        name: "maxsize",
-        values: "BYTES",
-        default: "all",
-        help: "bytes of such dumps to keep, as in `20g`; the newest one always stays",
-        standing: Standing::Built,
-        set: |said, value| {
-            said.options.kept.bytes =
-                Some(bytes(value).ok_or("maxsize must be a number of bytes, as in 20g")?);
-            Ok(())
         },
     },
     Row {
@@ -158,46 +128,28 @@ pub(super) const ROWS: &[Row] = &[
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.verbose = on),
     },
-    // For `hprof leaks PID`: the objects, who refers to whom and where the threads stand, without
-    // any value, go to the process that listens on this socket.
+    // For the command `hprof` and the jar, about an attached agent: `graph:SOCKET`, `counts:SOCKET`
+    // or `dump:SOCKET` goes to the process that listens there. With `answer:FILE`, the messages on
+    // stderr are also appended to this file, if it exists; with a socket, the JVM's answer then is
+    // that the dump has begun, and the file's last line is how it ended.
     Row {
-        name: "graph",
-        values: "SOCKET",
+        name: "send",
+        values: "graph:SOCKET|counts:SOCKET|dump:SOCKET|answer:FILE",
         default: "none",
         help: "",
         standing: Standing::Built,
-        set: |said, value| goes_to(said, value, Place::Graph(value.into())),
-    },
-    // For `hprof histo PID`: the number and size of the objects of each class go to the process
-    // that listens on this socket.
-    Row {
-        name: "counts",
-        values: "SOCKET",
-        default: "none",
-        help: "",
-        standing: Standing::Built,
-        set: |said, value| goes_to(said, value, Place::Counts(value.into())),
-    },
-    Row {
-        name: "stream",
-        values: "SOCKET",
-        default: "none",
-        help: "for an attached agent: sends the dump to the process that listens on this \
-               socket; `hprof dump PID -o -` uses it",
-        standing: Standing::Built,
-        set: |said, value| goes_to(said, value, Place::Stream(value.into())),
-    },
-    // For `hprof dump PID`: the messages on stderr are also appended to this file, if it exists.
-    // With `stream=`, `graph=` or `counts=`, the JVM's answer then is that the dump has begun, and
-    // the file's last line is how it ended.
-    Row {
-        name: "answer",
-        values: "FILE",
-        default: "none",
-        help: "",
-        standing: Standing::Built,
-        // It is taken from the text before the options are parsed.
-        set: |_, _| Ok(()),
+        set: |said, value| {
+            let (what, path) = value.split_once(':').ok_or("")?;
+            let sent = match what {
+                "graph" => Sent::Graph,
+                "counts" => Sent::Counts,
+                "dump" => Sent::Dump,
+                // It is taken from the text before the options are parsed.
+                "answer" => return Ok(()),
+                _ => return Err(""),
+            };
+            goes_to(said, path, Place::Socket(sent, path.into()))
+        },
     },
 ];
 

@@ -2,7 +2,7 @@
 
 use super::row::{Row, Standing};
 use crate::values::{basis_points, bytes, micros, yes_no};
-use crate::{ClassPatterns, Clock};
+use crate::ClassPatterns;
 
 /// More samples cost collections too much.
 const MOST_LIVE: usize = 1 << 24;
@@ -26,11 +26,12 @@ pub(super) const ROWS: &[Row] = &[
             Err(_) => Err("depth must be decimal and >= 0"),
         },
     },
+    // Of the JDK's agent; line numbers cost nothing.
     Row {
         name: "lineno",
         values: "y|n",
         default: "y",
-        help: "line numbers in stacks",
+        help: "",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.line_numbers = on),
     },
@@ -42,11 +43,12 @@ pub(super) const ROWS: &[Row] = &[
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.by_thread = on),
     },
+    // Of the JDK's agent: the smallest share of a row in a report.
     Row {
         name: "cutoff",
         values: "RATIO",
         default: "0.0001",
-        help: "smallest share of a row in a report",
+        help: "",
         standing: Standing::Built,
         set: |said, value| match value.parse::<f64>() {
             Ok(ratio) if ratio >= 0.0 => {
@@ -87,13 +89,12 @@ pub(super) const ROWS: &[Row] = &[
             _ => Err("maxlive must be from 16 to 16777216"),
         },
     },
+    // Percent of a thread's time that allocation samples may take; 0: no limit. Tests set it.
     Row {
         name: "maxcost",
         values: "PERCENT",
         default: "0.5",
-        help: "percent of a thread's time that allocation samples may take; 0: no limit. The \
-               agent skips samples at random, then has the JVM sample up to 256 times fewer \
-               allocations, for all agents",
+        help: "",
         standing: Standing::Built,
         set: |said, value| match basis_points(value) {
             Some(points) => {
@@ -121,40 +122,14 @@ pub(super) const ROWS: &[Row] = &[
         },
     },
     Row {
-        name: "clock",
-        values: "cpu|wall",
-        default: "cpu",
-        help: "clock of `cpu=times`: CPU time or elapsed time",
-        standing: Standing::Built,
-        set: |said, value| {
-            said.options.clock = match value {
-                "cpu" => Clock::Cpu,
-                "wall" => Clock::Wall,
-                _ => return Err(""),
-            };
-            Ok(())
-        },
-    },
-    Row {
         name: "include",
         values: "PATTERNS",
         default: "all",
-        help: "times only the methods of these classes: `com.acme.*;*Service`. A star matches \
-               any letters; `;` or `+` separates",
+        help: "times only the methods of these classes: `com.acme.*;*Service;!com.acme.gen.*`. \
+               A star matches any letters, `!` leaves out, `;` or `+` separates",
         standing: Standing::Built,
         set: |said, value| {
-            said.options.classes.include = ClassPatterns::parse(value).ok_or("")?;
-            Ok(())
-        },
-    },
-    Row {
-        name: "exclude",
-        values: "PATTERNS",
-        default: "none",
-        help: "does not time the methods of these classes",
-        standing: Standing::Built,
-        set: |said, value| {
-            said.options.classes.exclude = ClassPatterns::parse(value).ok_or("")?;
+            said.options.classes = ClassPatterns::parse(value).ok_or("")?;
             Ok(())
         },
     },

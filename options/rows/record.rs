@@ -6,7 +6,6 @@ use crate::{OnOutOfMemory, TimesLayout, Word};
 use trigger::duration;
 
 const MOST_COUNT: u32 = 1_000_000;
-const MOST_TOP: usize = 10_000;
 
 /// The options, in the order of the help.
 pub(super) const ROWS: &[Row] = &[
@@ -39,6 +38,8 @@ pub(super) const ROWS: &[Row] = &[
             // As with the JDK's agent: `cpu=samples,cpu=times` asks for both.
             match value {
                 "y" | "samples" => said.cpu_samples = true,
+                // As where HotSpot has no AsyncGetCallTrace. Tests ask for it.
+                "safepoints" => (said.cpu_samples, said.options.cpu_at_safepoints) = (true, true),
                 "times" => said.cpu_times = Some(TimesLayout::Stacks),
                 "old" => said.cpu_times = Some(TimesLayout::Old),
                 _ => return Err(""),
@@ -137,7 +138,7 @@ pub(super) const ROWS: &[Row] = &[
         values: "dump|histo|sites|leaks|memory",
         default: "dump",
         help: "what `on=` makes, or an attached agent at once. `histo`: adds a line of JSON \
-               with the largest classes, counted in a forked copy, to `java.histo.jsonl`. \
+               with the 50 largest classes (all of them, for an attached agent), counted in a forked copy, to `java.histo.jsonl`. \
                `sites`: writes a report of the allocation sites to `java.sites.txt`; a later \
                one gets a number. `leaks`: adds the answer of `hprof leaks` about a forked \
                copy to `java.leaks.txt`, as lines of JSON where the name ends in `.jsonl`. \
@@ -166,21 +167,6 @@ pub(super) const ROWS: &[Row] = &[
         },
     },
     Row {
-        name: "metrics",
-        values: "NAME",
-        default: "none",
-        help: "with `do=histo`: the newest sample as OpenMetrics text, for the textfile \
-               collector of a node exporter",
-        standing: Standing::Built,
-        set: |said, value| {
-            if value.is_empty() {
-                return Err("");
-            }
-            said.metrics = Some(value.to_owned());
-            Ok(())
-        },
-    },
-    Row {
         name: "hprof",
         values: "FILE",
         default: "hprof beside the agent",
@@ -192,21 +178,6 @@ pub(super) const ROWS: &[Row] = &[
             }
             said.command = Some(value.into());
             Ok(())
-        },
-    },
-    Row {
-        name: "top",
-        values: "N",
-        default: "50",
-        help: "with `do=histo`: number of classes listed per sample, 0 for all; the others are \
-               summed",
-        standing: Standing::Built,
-        set: |said, value| match value.parse() {
-            Ok(top @ 0..=MOST_TOP) => {
-                said.top = Some(if top == 0 { usize::MAX } else { top });
-                Ok(())
-            }
-            _ => Err("top must be from 0 to 10000"),
         },
     },
 ];

@@ -5,7 +5,7 @@ use super::child::{HeapCopy, Task};
 use super::childs_memory::use_own_memory;
 use super::image::{AnyImage, HeapImage};
 use super::message::{FromChild, Written};
-use super::pause::not_copied::NotCopied;
+use super::not_copied::NotCopied;
 use super::process::{self, Child, Side, Watchdog};
 use super::silence::Silence;
 use crate::heap::error::Again;

@@ -2,7 +2,7 @@
 //! read and written.
 //!
 //! In the parent, [`parent`] leads, [`attempt`] is shared with [`answers`], which converses with
-//! the child, [`known_objects`] reads what the check needs, [`product`] is what is made, [`pause`]
+//! the child, [`known_objects`] reads what the check needs, [`product`] is what is made, [`not_copied`]
 //! shortens the pause, and [`forker`] forks in HotSpot's callback and notes the roots. In the
 //! child, [`child`] leads, [`compiled_frames`] finds roots that HotSpot does not report,
 //! [`standing_frames`] reads the frames of all threads, [`child_roots`] reports the roots to the
@@ -10,7 +10,7 @@
 //! `snapshot` crate reads the heap. They exchange a [`message`]; the last one is the
 //! [result](message::Written) or the failure, of which [`childs_end`] makes the user's error.
 //!
-//! Unsafe code is in [`childs_memory`], [`descriptors`], [`own_thread`], [`process`] and [`pause`],
+//! Unsafe code is in [`childs_memory`], [`descriptors`], [`own_thread`], [`process`] and [`not_copied`],
 //! and where the child permits itself to read all memory.
 #![allow(unsafe_code)]
 
@@ -28,9 +28,9 @@ mod forker;
 mod image;
 mod known_objects;
 mod message;
+mod not_copied;
 mod own_thread;
 mod parent;
-mod pause;
 mod process;
 mod product;
 mod rounds;

@@ -8,7 +8,6 @@ use super::forker::{Forker, WithoutBarrier};
 use super::image::{AnyImage, HeapImage};
 use super::known_objects::KnownObjects;
 use super::message::Written;
-use super::pause::huge_pages::HugePages;
 use super::process::Child;
 use super::product::Product;
 use super::rounds::{no_image, MOST_STOP_BYTES};
@@ -294,21 +293,7 @@ impl<'f> Attempt<'f> {
         Ok((current, own_thread))
     }
 
-    /// If the user wants huge pages, makes them before the first attempt, to shorten the pause.
-    /// Later attempts find them made.
-    fn make_huge_pages(&self, object: &Object<'_>) {
-        if !self.order.huge_pages() || !self.tried.paused.get().is_zero() {
-            return;
-        }
-        match HugePages::make_around(object) {
-            Ok(made) if self.order.options.verbose => say(&made.to_string()),
-            Ok(_) => {}
-            Err(why) => say(&format!("hugepages=y does nothing: {why}")),
-        }
-    }
-
-    /// The image of the heap of this object; `None` if the fork shall copy it. Then makes huge
-    /// pages there if the user wants them.
+    /// The image of the heap of this object; `None` if the fork shall copy it.
     fn image(
         &self,
         object: &Object<'_>,
@@ -328,7 +313,6 @@ impl<'f> Attempt<'f> {
             }
             return Ok(Some(Box::new(SharedImage::prepare(heap)?)));
         }
-        self.make_huge_pages(object);
         let prepare = || RoundsImage::prepare(object, self.order, product, others.processors());
         let image = has_rounds.then(prepare).flatten();
         Ok(image.map(|image| Box::new(image) as AnyImage))

@@ -3,7 +3,7 @@
 //!
 //! A signal handler puts a sample into a ring (`sampler`). Soon after, while the sampled methods
 //! still exist, an agent thread takes it out and counts its stack. If HotSpot's `AsyncGetCallTrace`
-//! is missing or not wanted (`engine=portable`, or no `AsyncGetCallTrace`), that thread asks JVMTI
+//! is missing or not wanted (`cpu=safepoints`, or no `AsyncGetCallTrace`), that thread asks JVMTI
 //! for stacks itself (`cpu_lists`).
 //!
 //! `AsyncGetCallTrace` cannot name a method without an id, so ids are made when a class is linked.

@@ -9,7 +9,6 @@ use crate::profile::stacks::StackTraces;
 use jvm::env::Env;
 use jvm::jni::Jni;
 use jvm::os::cpu_clock::{self, RemoteClock, ThreadClock};
-use options::Clock;
 use parking_lot::Mutex;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -29,7 +28,6 @@ pub(crate) struct CallRow {
 /// The times of all threads.
 #[derive(Debug)]
 pub(crate) struct CpuTimes {
-    clock: Clock,
     traces: Arc<StackTraces>,
     threads: Mutex<Threads>,
     /// The running methods of virtual threads without a carrier.
@@ -71,10 +69,9 @@ thread_local! {
 
 impl CpuTimes {
     /// No calls yet.
-    pub(crate) fn new(clock: Clock, traces: Arc<StackTraces>) -> Self {
+    pub(crate) fn new(traces: Arc<StackTraces>) -> Self {
         cpu_clock::calibrate();
         Self {
-            clock,
             traces,
             threads: Mutex::default(),
             unmounted: Unmounted::default(),
@@ -158,7 +155,7 @@ impl CpuTimes {
             (threads.live.clone(), threads.ended.clone())
         };
         for thread in &live {
-            self.sum(thread, thread.now_nanos(self.clock), &mut now);
+            self.sum(thread, thread.clock.nanos(), &mut now);
         }
         let mut told = self.told.lock();
         let rows = now.iter().map(|(&trace, cost)| CallRow {
@@ -181,10 +178,7 @@ impl CpuTimes {
     }
 
     fn know(self: &Arc<Self>, env: &Env, jni: &Jni<'_>) -> OwnCalls {
-        let clock = match self.clock {
-            Clock::Cpu => ThreadClock::of_cpu_time(),
-            Clock::Wall => ThreadClock::of_wall_time(),
-        };
+        let clock = ThreadClock::of_cpu_time();
         let contexts = CallContexts::new(self.traces.depth_frames(), clock.nanos());
         let owner = env.current_thread(jni).ok().and_then(|thread| {
             let owner = self.traces.owner(env, jni, &thread);
@@ -233,15 +227,6 @@ impl CpuTimes {
             let sum = sums.entry(trace).or_default();
             *sum = sum.plus(cost);
         });
-    }
-}
-
-impl LiveThread {
-    fn now_nanos(&self, clock: Clock) -> Option<u64> {
-        match clock {
-            Clock::Cpu => self.clock.nanos(),
-            Clock::Wall => Some(cpu_clock::wall_nanos()),
-        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{renameat_with, RenameFlags, CWD};
 use tempfile::TempDir;
 
-use crate::leftover::Leftover;
+use crate::leftover::{making, Leftover};
 use crate::target::resolve;
 
 use super::table_file::CREATED_BY;
@@ -52,6 +52,7 @@ impl Folder {
             }
             (place, None) => (place, false),
         };
+        let making = making();
         let made = tempfile::Builder::new()
             .prefix(".hprof-")
             .permissions(fs::Permissions::from_mode(0o700))
@@ -64,7 +65,7 @@ impl Folder {
                 _ => fault,
             })?;
         Ok(Self {
-            _left: Leftover::at(made.path())?,
+            _left: Leftover::at(making, made.path())?,
             made,
             place,
             replaces,

@@ -102,7 +102,7 @@ class LiveTest extends CommandTest {
         Path socket = folder.resolve("socket");
         try (Jvm jvm = Jvm.on(jdk, folder).run(Secrets.class).ready(); SocketFile listener = new SocketFile(socket)) {
             CompletableFuture<byte[]> taken = listener.take(Integer.MAX_VALUE);
-            Attach.load(jvm, "heap=dump,graph=" + socket);
+            Attach.load(jvm, "heap=dump,send=graph:" + socket);
             byte[] stream = taken.join();
             assertTrue(contains(stream, "attach/Secrets".getBytes(StandardCharsets.UTF_8)));
             assertEquals(0x2C, stream[stream.length - 9]);
@@ -129,12 +129,12 @@ class LiveTest extends CommandTest {
             // In the head, which the JVM itself writes, and among the objects, which its copy writes: more than a socket holds.
             for (int most : new int[] {1, 150_000}) {
                 CompletableFuture<byte[]> taken = listener.take(most);
-                Command attached = jvm.attach("heap=dump,graph=" + socket);
+                Command attached = jvm.attach("heap=dump,send=graph:" + socket);
                 assertEquals(most, taken.join().length);
                 assertTrue(attached.out.contains("return code: 200"), attached::toString);
             }
             // Nobody is there at all.
-            Command alone = jvm.attach("heap=dump,graph=" + folder.resolve("nobody"));
+            Command alone = jvm.attach("heap=dump,send=graph:" + folder.resolve("nobody"));
             assertTrue(alone.out.contains("return code: 200"), alone::toString);
             hprof("leaks", jvm.pid()).good();
             assertEquals(0, jvm.end(), jvm.err::text);

@@ -65,7 +65,7 @@ class CpuSamplesTest {
     void withoutSignalsTheSharesAreTheSame() {
         Path report = folder.resolve("cpu.txt");
         try (Jvm jvm = Jvm.on(Jdks.of(17), folder)
-                .agent("cpu=samples,engine=portable,interval=2,cutoff=0,file=" + report).run(Mix.class, LONGER).ready()) {
+                .agent("cpu=safepoints,interval=2,cutoff=0,file=" + report).run(Mix.class, LONGER).ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
             assertTrue(jvm.err.text().contains("at safepoints"), jvm.err::text);
             sharesAreRight(jvm, report, 2_000_000);

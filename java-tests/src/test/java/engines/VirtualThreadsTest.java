@@ -33,8 +33,8 @@ class VirtualThreadsTest {
 
     /** HotSpot's own dumper writes the stacks of virtual threads since 22. */
     static Stream<Arguments> engines() {
-        return Stream.of(Arguments.of(Jdks.of(21), "engine=auto", "engine snapshot"),
-                Arguments.of(Jdks.of(25), "engine=auto", "engine snapshot"),
+        return Stream.of(Arguments.of(Jdks.of(21), "stop=auto", "engine snapshot"),
+                Arguments.of(Jdks.of(25), "stop=auto", "engine snapshot"),
                 Arguments.of(Jdks.of(25), "stop=always", "engine hotspot"));
     }
 

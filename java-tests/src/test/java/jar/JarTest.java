@@ -92,7 +92,7 @@ class JarTest {
         try (Jvm jvm = started(on(Jdks.of(17)))) {
             for (String options : new String[] {
                 "do=leaks,hprof=" + evil, "do=histo=" + victim, "histo=" + victim, "exec=cat", "net=localhost:1", "force=y",
-                "format=a", "files=1", "answer=" + victim, "stream=" + victim, "file=" + victim, "GZ=1",
+                "format=a", "files=1", "send=answer:" + victim, "send=dump:" + victim, "file=" + victim, "GZ=1",
             }) {
                 String said = asked(jvm, "jmx " + dump + " " + options);
                 assertTrue(said.contains("IllegalArgumentException") && said.contains("this is no option of a single dump"), said);

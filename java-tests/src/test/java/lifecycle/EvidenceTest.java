@@ -87,8 +87,6 @@ class EvidenceTest {
         "java.sites.txt  | heap=sites,doe=n,on=every=1s,count=1,do=sites                          | stays",
         "java.histo.jsonl| heap=dump,doe=n,on=every=1s,count=1,do=histo                           | grows",
         "java.leaks.txt  | heap=dump,doe=n,on=every=1s,count=1,do=leaks                           | grows",
-        // It has the newest sample and nothing else.
-        "a.prom          | heap=dump,doe=n,on=every=1s,count=1,do=histo,metrics=a.prom            | new",
     })
     void everyFileThatIsThereStays(String name, String options, String fate) throws IOException {
         Path there = Files.write(folder.resolve(name), EVIDENCE);

@@ -50,15 +50,15 @@ class ModeTest {
     @Rows("withCommands")
     void whatConditionsAndCommandsCauseHasItToo(Jdk jdk) {
         Jvm watched = masked(jdk, "077")
-                .agent("heap=dump,doe=n,mode=0644,on=every=1s,count=1,do=histo=a.jsonl,metrics=a.prom").run(Patient.class);
+                .agent("heap=dump,doe=n,mode=0644,on=every=1s,count=1,do=histo=a.jsonl").run(Patient.class);
         try (Jvm jvm = watched.ready()) {
             Path dump = folder.resolve("asked.hprof");
             Command.run(Tools.command(), "dump", jvm.pid(), "-o", dump, "--options", "mode=0660").good();
             jvm.attach("heap=dump,mode=0606,do=leaks=" + folder.resolve("a.txt") + ",hprof=" + Tools.command()).good();
-            new Folder(folder).await("a.prom", Jvm.LIMIT);
+            new Folder(folder).await("a.jsonl", Jvm.LIMIT);
             assertEquals(0, jvm.end(), jvm.err::text);
         }
-        assertEquals(Map.of("a.jsonl", "rw-r--r--", "a.prom", "rw-r--r--", "asked.hprof", "rw-rw----", "a.txt", "rw----rw-"),
+        assertEquals(Map.of("a.jsonl", "rw-r--r--", "asked.hprof", "rw-rw----", "a.txt", "rw----rw-"),
                 Mode.of(folder));
     }
 

@@ -53,9 +53,8 @@ class NetTest {
 
     static Stream<Arguments> engines() {
         return majors().stream().flatMap(jdk -> Stream.of(
-                Arguments.of(jdk, "engine=auto", "engine snapshot"),
-                Arguments.of(jdk, "stop=always", "engine hotspot"),
-                Arguments.of(jdk, "engine=portable", "engine hotspot")));
+                Arguments.of(jdk, "stop=auto", "engine snapshot"),
+                Arguments.of(jdk, "stop=always", "engine hotspot")));
     }
 
     /** By signal and at the end, whole and one after the other; of the forked child's part, too. */
@@ -81,13 +80,13 @@ class NetTest {
     @Test
     @Beside
     void compressedDumpsArriveWhole() throws IOException {
-        for (String engine : List.of("snapshot", "portable")) {
+        for (String stop : List.of("auto", "always")) {
             try (Peer peer = Peer.listen();
-                    Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump,gz=1,engine=" + engine + "," + peer.option())
+                    Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump,gz=1,stop=" + stop + "," + peer.option())
                             .run(Patient.class)) {
                 peer.accept().collect();
                 assertEquals(0, jvm.ready().end(), jvm.err::text);
-                Path dump = folder.resolve(engine + ".hprof");
+                Path dump = folder.resolve(stop + ".hprof");
                 Files.write(dump, new GZIPInputStream(new ByteArrayInputStream(peer.all())).readAllBytes());
                 Testimony.of(jvm).mustHoldIn(dump);
             }

@@ -42,7 +42,7 @@ class RefusalsTest {
         "heap=dump,depth=many; depth=many; >= 0",
         "heap=dump,format=c; format=c; a|b",
         "heap=dump,colour=red; colour=red; docs/options.md lists them",
-        "heap=dump,threds=2; threds=2; threads",
+        "heap=dump,timeuot=2; timeuot=2; timeout",
         "heap=dump,file=; file=; NAME",
         "heap=dump,file=%q.hprof; file=%q.hprof; %p %t %n %h",
         "heap; heap; name=value",

@@ -48,7 +48,7 @@ class TextTest {
     }
 
     static Stream<Arguments> engines() {
-        return jdks().stream().flatMap(jdk -> Stream.of("snapshot", "portable").map(engine -> Arguments.of(jdk, "engine=" + engine)));
+        return jdks().stream().flatMap(jdk -> Stream.of("stop=auto", "stop=always").map(stop -> Arguments.of(jdk, stop)));
     }
 
     /** Ids are addresses: the same in all dumps, as long as nothing is collected. */
@@ -82,7 +82,7 @@ class TextTest {
     private TextDump text(Jvm jvm, int number, String options) throws Exception {
         Path file = folder.resolve(number + ".txt");
         Matcher end = DUMPED.matcher(Attach.dump(jvm, number, options + ",format=a,file=" + file));
-        assertTrue(end.matches() && end.group(4).equals(options.endsWith("portable") ? "hotspot" : "snapshot"), jvm.err::text);
+        assertTrue(end.matches() && end.group(4).equals(options.endsWith("always") ? "hotspot" : "snapshot"), jvm.err::text);
         TextDump text = new TextDump(file);
         assertEquals(Files.size(file), Long.parseLong(end.group(1)));
         assertEquals(text.objects, Long.parseLong(end.group(2)));

@@ -121,7 +121,7 @@ class TimesTest {
     void onlyTheClassesThatAreWantedAreTimed() throws IOException {
         Path file = folder.resolve("times.txt");
         try (Jvm jvm = Jvm.on(Jdks.of(25), folder)
-                .agent("cpu=times,cutoff=0,include=times.*;subject.*,exclude=*$Square,file=" + file).run(Called.class, "50").ready()) {
+                .agent("cpu=times,cutoff=0,include=times.*;subject.*;!*$Square,file=" + file).run(Called.class, "50").ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
         }
         CpuTimes times = new CpuTimes(file);

@@ -55,15 +55,14 @@ class SamplesTest {
     @ParameterizedTest
     @Rows("setups")
     void aSampleHasTheCountsOfTheJvm(Setup setup) throws IOException {
-        try (Jvm jvm = setup.on(folder).agent("heap=dump,doe=n,on=every=1s,top=10,do=histo=%p.jsonl,metrics=m.prom")
+        try (Jvm jvm = setup.on(folder).agent("heap=dump,doe=n,on=every=1s,do=histo=%p.jsonl")
                 .run(Leaks.class, "listeners").ready()) {
             Path lines = folder.resolve(jvm.pid() + ".jsonl");
-            // The metrics may be those of the one before.
             JsonObject sample = sampleAfter(2, lines);
             assertEquals(jvm.pid(), sample.get("pid").getAsLong());
             assertTrue(sample.get("cause").getAsString().startsWith("every=1s: "), sample::toString);
             assertTrue(sample.get("used_bytes").getAsLong() > 3_000_000, sample::toString);
-            assertEquals(10, sample.getAsJsonArray("classes").size());
+            assertEquals(50, sample.getAsJsonArray("classes").size());
             Map<String, String> expected = ofTheApplication(jvm);
             assertEquals(2, expected.size(), expected::toString);
             Map<String, String> found = new TreeMap<>();
@@ -80,9 +79,6 @@ class SamplesTest {
             assertTrue(jvm.err.text().isEmpty(), jvm.err::text);
             assertEquals(0, jvm.end(), jvm.err::text);
         }
-        String metrics = Files.readString(folder.resolve("m.prom"));
-        assertTrue(metrics.contains("\nhprof_class_instances{class=\"leaks.Leaks$Session\"} " + Leaks.SESSIONS + "\n"), metrics);
-        assertTrue(metrics.endsWith("\n# EOF\n"), metrics);
         assertFalse(Files.exists(folder.resolve("java.hprof")));
     }
 
@@ -101,7 +97,7 @@ class SamplesTest {
         return some().stream().flatMap(jdk -> Stream.of(
                 Arguments.of(jdk, "minfree=900t", " must stay free; remove files, or change minfree="),
                 Arguments.of(jdk, "do=histo=taken", "taken cannot be written: "),
-                Arguments.of(jdk, "metrics=no/such/folder", "no/such/folder cannot be written: "),
+                Arguments.of(jdk, "do=histo=no/such/folder", "no/such/folder cannot be written: "),
                 Arguments.of(jdk, "do=histo=link", "link cannot be written: it is a link, and the agent writes through none"),
                 Arguments.of(jdk, "do=histo=/dev/full", "/dev/full cannot be written: it is no file")));
     }
@@ -165,15 +161,12 @@ class SamplesTest {
     @Beside
     @Test
     void aDumpIsMadeBesideSamples() throws IOException {
-        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump,on=every=1s,do=histo,file=a.hprof,metrics=m.prom")
+        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump,on=every=1s,do=histo,file=a.hprof")
                 .run(Leaks.class, "listeners").ready()) {
-            // The second one is taken once the metrics of the first one are there.
-            sampleAfter(2, folder.resolve("java.histo.jsonl"));
-            Path metrics = folder.resolve("m.prom");
-            String sessions = "\nhprof_class_instances{class=\"leaks.Leaks$Session\"} " + Leaks.SESSIONS + "\n";
-            assertTrue(Files.readString(metrics).contains(sessions), sessions);
-            // A collector of metrics reads it as another user; nobody else writes to it.
-            assertEquals("rw-r--r--", PosixFilePermissions.toString(Files.getPosixFilePermissions(metrics)));
+            Path lines = folder.resolve("java.histo.jsonl");
+            sampleAfter(1, lines);
+            // Who gathers them reads the file as another user; nobody else writes to it.
+            assertEquals("rw-r--r--", PosixFilePermissions.toString(Files.getPosixFilePermissions(lines)));
             assertEquals(0, jvm.end(), jvm.err::text);
             assertTrue(jvm.err.text().contains("dumped a.hprof because of end of the JVM: "), jvm.err::text);
         }

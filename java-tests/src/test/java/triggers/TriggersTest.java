@@ -230,7 +230,7 @@ class TriggersTest {
             {"on=every=1h,do=sites", "do=sites reports allocation sites, which are not recorded: add heap=sites or heap=all"},
             {"do=histo", "do= is what a condition causes: add one"},
             {"on=oom,oom=n", "on=oom and oom=n contradict each other"},
-            {"files=3,format=a", "files= and maxsize= keep binary dumps in files, which format=a does not make"},
+            {"files=3,format=a", "files= keeps binary dumps in files, which format=a does not make"},
         }) {
             try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump," + wrong[0]).run(Patient.class)) {
                 assertNotEquals(0, jvm.exit());

@@ -34,7 +34,7 @@ final class Agent {
         // Readable to nobody else: messages name files and classes.
         Path answer = Files.createTempFile("hprof-rs", ".answer");
         try {
-            int code = obey((options + ",answer=" + DumpOptions.fileName(answer)).getBytes(StandardCharsets.UTF_8));
+            int code = obey((options + ",send=answer:" + DumpOptions.fileName(answer)).getBytes(StandardCharsets.UTF_8));
             List<String> said = linesOf(answer);
             String last = said.isEmpty() ? "the agent gave no reason; its messages are on stderr" : said.get(said.size() - 1);
             if (code == BAD_OPTIONS) {

@@ -32,7 +32,7 @@ public final class DumpOptions {
      * taken, because who chooses options may be less trusted than the application: others name files, programs and peers.
      */
     private static final List<String> NAMES = Collections.unmodifiableList(Arrays.asList(
-            "depth", "drop", "gz", "heap", "hugepages", "keep", "lineno", "maxpause", "minfree", "primarrays",
+            "depth", "drop", "gz", "heap", "keep", "lineno", "maxpause", "minfree", "primarrays",
             "primfields", "redact", "stop", "threads", "timeout", "verbose"));
 
     private static final DumpOptions NONE = new DumpOptions("");
@@ -74,7 +74,7 @@ public final class DumpOptions {
 
     /**
      * Another of the agent's options about how a dump is written and what it holds (docs/options.md): {@code depth},
-     * {@code drop}, {@code gz}, {@code heap}, {@code hugepages}, {@code keep}, {@code lineno}, {@code maxpause}, {@code
+     * {@code drop}, {@code gz}, {@code heap}, {@code keep}, {@code lineno}, {@code maxpause}, {@code
      * minfree}, {@code primarrays}, {@code primfields}, {@code redact}, {@code stop}, {@code threads}, {@code timeout} and
      * {@code verbose}.
      *

@@ -67,7 +67,7 @@ public final class HeapDumper {
      * @throws IOException if the heap cannot be copied, as with ZGC of Java 11; the message has the reason
      */
     public static List<ClassCount> histogram() throws IOException {
-        return ClassCount.all(answerOf("heap=dump,top=0,do=histo=", "histo.jsonl"));
+        return ClassCount.all(answerOf("heap=dump,do=histo=", "histo.jsonl"));
     }
 
     /**

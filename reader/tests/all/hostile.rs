@@ -8,11 +8,9 @@
     reason = "a test fails by panicking"
 )]
 
-mod trial;
-
+use crate::trial::{try_check, try_info, try_profiles};
 use proptest::prelude::*;
 use sample::{bytes, instance, object_array, primitive_array, record, ClassDump, Dump};
-use trial::{try_check, try_info, try_profiles};
 
 /// Numbers that break sums and counts.
 const ODD: [u32; 6] = [0, 1, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFF0, u32::MAX];

@@ -6,8 +6,6 @@
     reason = "a test fails by panicking"
 )]
 
-mod trial;
-
 use graph::{Heap, Input, Options};
 use proptest::prelude::*;
 use sample::{file_of, Dump};
@@ -32,7 +30,7 @@ fn sample(id_bytes: u32) -> Vec<u8> {
 }
 
 fn analyse(bytes: &[u8]) -> Result<(), graph::GraphError> {
-    trial::analyse(file_of(bytes))
+    crate::trial::analyse(file_of(bytes))
 }
 
 #[test]

@@ -166,7 +166,7 @@ fn readers_of_dumps() -> Vec<String> {
 
 #[test]
 fn no_command_is_left_out_here_or_in_its_page() {
-    let page = include_str!("../../docs/hprof-command.md");
+    let page = include_str!("../../../docs/hprof-command.md");
     let commands = readers_of_dumps();
     assert!(commands.len() > 10, "{commands:?}");
     for name in commands {
@@ -338,8 +338,9 @@ fn what_expands_to_more_than_the_memory_is_read_in_parts() {
     sample.heap(1).push(array);
     let file = written(&folder, "bomb.gz", &packed(&sample.bytes()));
     assert!(fs::metadata(&file).unwrap().len() < 2 << 20);
-    // The text of so many zeros would take a minute.
-    for command in COMMANDS.iter().filter(|it| !it.contains("text")) {
+    // The text of so many zeros would take a minute; one histo reads as the others do.
+    let is_left_out = |it: &&&str| it.contains("text") || it.starts_with("histo --");
+    for command in COMMANDS.iter().filter(|it| !is_left_out(it)) {
         let said = run_within(SMALL_KIB, &folder, command, &file);
         assert!(
             said.code == 0 || said.err.contains("bomb.gz"),

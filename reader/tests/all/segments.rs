@@ -8,14 +8,12 @@
     reason = "a test fails by panicking"
 )]
 
-mod trial;
-
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 
+use crate::trial::{file, try_info};
 use reader::{summarize, Budget, DumpReader, Histogram, PlainFile, ReadError, Summary};
 use sample::*;
-use trial::{file, try_info};
 
 /// Id of the name of an Android heap.
 const ZYGOTE: u64 = 0x9001;

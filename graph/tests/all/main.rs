@@ -1,0 +1,19 @@
+//! Graphs of whole dumps: one program of tests, so that it is linked once.
+
+mod android;
+mod elements;
+mod heap_ends;
+mod hostile;
+mod leaks;
+mod map_values;
+mod members;
+mod naive;
+mod names;
+mod native_image;
+mod rules;
+mod runs;
+mod stream;
+mod trial;
+mod unreachable;
+mod waste;
+mod widths;
