@@ -505,16 +505,5 @@ fn sites_and_leaks_need_what_they_are_made_of() {
             "{wrong}"
         );
     }
-    for (former, now) in [
-        (
-            "snapshot=fork",
-            "write stop=n (fork) or stop=always (pause)",
-        ),
-        ("do=histo,histo=a", "write do=histo=NAME"),
-        ("do=sites,sites=a", "write do=sites=NAME"),
-        ("do=leaks,leaks=a", "write do=leaks=NAME"),
-    ] {
-        assert!(refusal(former).ends_with(now), "{former}");
-    }
     assert!(refusal("heap=sites,on=oom,do=sites").starts_with("on=oom makes a dump and nothing"));
 }
