@@ -12,9 +12,9 @@ pub struct Kept<T> {
     pub written: SystemTime,
 }
 
-/// The files beyond the `most` newest ones, the oldest first. The file written `last` is always kept, whatever
-/// the times of the others: a time in the future comes from a clock that was set back, and counts
-/// as `now`.
+/// The files beyond the `most` newest ones, the oldest first. The file written `last` is always
+/// kept, whatever the times of the others: a time in the future comes from a clock that was set
+/// back, and counts as `now`.
 pub fn surplus<T: PartialEq>(
     mut files: Vec<Kept<T>>,
     most: usize,

@@ -7,15 +7,15 @@ use std::path::Path;
 /// Most lines of product code of each package: neither blank nor comment, without tests, examples
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 18] = [
-    ("agent", 15736),
+    ("agent", 15531),
     ("bytecode", 2807),
-    ("cli", 13984),
+    ("cli", 14000),
     ("format", 1157),
     ("graph", 9055),
     ("headroom", 249),
     ("hotspot", 5202),
-    ("jvm", 5191),
-    ("options", 1990),
+    ("jvm", 5180),
+    ("options", 1804),
     ("reader", 7039),
     ("redact", 610),
     ("snapshot", 3648),
@@ -23,40 +23,40 @@ const MOST_CODE_LINES: [(&str, usize); 18] = [
     ("tables", 1149),
     ("text", 1384),
     ("translation", 825),
-    ("trigger", 621),
+    ("trigger", 537),
     ("writer", 4270),
 ];
 /// Most words of each document.
 const MOST_WORDS: [(&str, usize); 24] = [
     ("ARCHITECTURE.md", 1078),
-    ("CHANGELOG.md", 245),
+    ("CHANGELOG.md", 242),
     ("CONTRIBUTING.md", 858),
     ("README.md", 605),
     ("SECURITY.md", 117),
     ("docs/analysis.md", 1612),
-    ("docs/benchmarks.md", 1222),
-    ("docs/classic-profiles.md", 1710),
-    ("docs/design/fork.md", 1998),
+    ("docs/benchmarks.md", 1204),
+    ("docs/classic-profiles.md", 1726),
+    ("docs/design/fork.md", 2003),
     ("docs/design/roots.md", 1298),
     ("docs/getting-started.md", 202),
-    ("docs/heap-dumps.md", 2201),
+    ("docs/heap-dumps.md", 2170),
     ("docs/hprof-command.md", 756),
     ("docs/installing.md", 393),
-    ("docs/java.md", 871),
+    ("docs/java.md", 869),
     ("docs/leak-answers.md", 656),
     ("docs/mcp.md", 487),
     ("docs/memory.md", 614),
-    ("docs/options.md", 1581),
-    ("docs/production.md", 2000),
+    ("docs/options.md", 1218),
+    ("docs/production.md", 1975),
     ("docs/releasing.md", 197),
     ("docs/sql.md", 1077),
-    ("docs/troubleshooting.md", 2134),
+    ("docs/troubleshooting.md", 2128),
     ("java-tests/README.md", 598),
 ];
 /// Most commands of `hprof`.
 const MOST_COMMANDS: usize = 15;
 /// Most options that the agent's help shows.
-const MOST_OPTIONS: usize = 49;
+const MOST_OPTIONS: usize = 32;
 /// Packages for tests and measurements alone.
 const NO_PRODUCT: [&str; 2] = ["sample", "benches"];
 

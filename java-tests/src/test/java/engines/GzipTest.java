@@ -8,6 +8,7 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.OnlyInTestAll;
 import harness.Rows;
 import harness.Testimony;
 import java.io.IOException;
@@ -40,6 +41,7 @@ class GzipTest {
         return Stream.of(11, 17, 25).map(Jdks::of).collect(Collectors.toList());
     }
 
+    @OnlyInTestAll("compresses five dumps; StreamsTest and the Rust tests of the writer unpack what they write")
     @ParameterizedTest
     @Rows("jdks")
     void holdsTheSame(Jdk jdk) throws IOException {

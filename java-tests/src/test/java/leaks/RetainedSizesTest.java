@@ -8,6 +8,7 @@ import harness.Command;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.OnlyInTestAll;
 import harness.RetainedSizes;
 import harness.Rows;
 import harness.SharkTree;
@@ -54,6 +55,7 @@ class RetainedSizesTest {
      *
      * Where Shark puts an object higher later on, it leaves what is below in its place, whose dominator is then too low.
      */
+    @OnlyInTestAll("another judge of what graph/tests compare with the naive way")
     @ParameterizedTest
     @Rows("some")
     void dominatorsAreThoseOfShark(Jdk jdk) {

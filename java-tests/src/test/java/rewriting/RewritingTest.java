@@ -12,6 +12,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
+import harness.OnlyInTestAll;
 import harness.Rewriting;
 import harness.RewrittenRuntime;
 import harness.Rows;
@@ -81,6 +82,7 @@ class RewritingTest {
     }
 
     /** All means all: the class that is wrong shows that the verifier checks those of the runtime, too. */
+    @OnlyInTestAll("verifies all classes of a runtime; the examples of the package have each instruction")
     @ParameterizedTest
     @Rows("harness.Jdks#majors")
     void allClassesLinkWithEverythingPutIn(Jdk jdk) throws IOException {

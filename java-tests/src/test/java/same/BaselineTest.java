@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.OnlyInTestAll;
 import harness.Rows;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -47,6 +48,7 @@ class BaselineTest {
         return Stream.of(11, 17).map(Jdks::of).collect(Collectors.toList());
     }
 
+    @OnlyInTestAll("most of a minute; it judges the comparison, not the product")
     @ParameterizedTest
     @Rows("elevenAndLater")
     void faultsAreFoundAndLibertiesAllowed(Jdk jdk) throws IOException {

@@ -14,6 +14,7 @@ import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
 import harness.Mounts;
+import harness.OnlyInTestAll;
 import harness.Rows;
 import harness.Setup;
 import harness.Tools;
@@ -70,6 +71,7 @@ class DumperTest {
     }
 
     /** With lambdas that call sites alone hold, reflection data, several loaders. */
+    @OnlyInTestAll("a minute; the other cases compare a smaller heap with HotSpot's file")
     @ParameterizedTest
     @Rows("applications")
     void isHotSpotsOwnOfAnApplication(Setup setup) throws Exception {

@@ -13,6 +13,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
+import harness.OnlyInTestAll;
 import harness.Rows;
 import harness.Setup;
 import harness.Tools;
@@ -151,6 +152,7 @@ class SameAsHotSpotTest {
     }
 
     /** An application as users have them, with lambdas, proxies, logging, pools of threads and several loaders. */
+    @OnlyInTestAll("half a minute; isTheSame has every layout, PlantedTest such applications")
     @ParameterizedTest
     @Rows("ofApplications")
     void isTheSameOfAnApplication(Jdk jdk) {

@@ -8,6 +8,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
+import harness.OnlyInTestAll;
 import harness.SiteList;
 import harness.Tools;
 import java.nio.file.Path;
@@ -31,6 +32,7 @@ class ApplicationTest {
     @TempDir Path folder;
 
     /** It computes what it does without the agent, and makes as many objects at each line on every Java. */
+    @OnlyInTestAll("runs a database on three JVMs; ExactTest counts what is known")
     @Test
     void aDatabaseAnswersTheSameAndAllocatesTheSameOnEveryJava() {
         Map<String, Long> expected = allocations(Jdks.of(11));

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.Arguments;
 
 /** Threads that run while the dump is made have their frames of that moment, and all of them have names. */
 class RunningTest {
-    private static final int DUMPS = 4;
+    private static final int DUMPS = 3;
     private static final String SUBJECT = Running.class.getName();
 
     @TempDir Path folder;
