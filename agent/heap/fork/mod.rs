@@ -2,16 +2,16 @@
 //! read and written.
 //!
 //! In the parent, [`parent`] leads, [`attempt`] is shared with [`answers`], which converses with
-//! the child, [`known_objects`] reads what the check needs, [`product`] is what is made, [`not_copied`]
-//! shortens the pause, and [`forker`] forks in HotSpot's callback and notes the roots. In the
-//! child, [`child`] leads, [`compiled_frames`] finds roots that HotSpot does not report,
-//! [`standing_frames`] reads the frames of all threads, [`child_roots`] reports the roots to the
-//! parent, [`child_file`] writes its part of the file, [`crew`] runs its threads, and the
+//! the child, [`known_objects`] reads what the check needs, [`product`] is what is made,
+//! [`not_copied`] shortens the pause, and [`forker`] forks in HotSpot's callback and notes the
+//! roots. In the child, [`child`] leads, [`compiled_frames`] finds roots that HotSpot does not
+//! report, [`standing_frames`] reads the frames of all threads, [`child_roots`] reports the roots
+//! to the parent, [`child_file`] writes its part of the file, [`crew`] runs its threads, and the
 //! `snapshot` crate reads the heap. They exchange a [`message`]; the last one is the
 //! [result](message::Written) or the failure, of which [`childs_end`] makes the user's error.
 //!
-//! Unsafe code is in [`childs_memory`], [`descriptors`], [`own_thread`], [`process`] and [`not_copied`],
-//! and where the child permits itself to read all memory.
+//! Unsafe code is in [`childs_memory`], [`descriptors`], [`own_thread`], [`process`] and
+//! [`not_copied`], and where the child permits itself to read all memory.
 #![allow(unsafe_code)]
 
 mod answers;
