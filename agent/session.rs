@@ -143,15 +143,16 @@ impl Session {
         };
         kept_files::make_room(order);
         let made = heap::dump(self.vm, jni, order, known, &*outlet);
-        if let Some(file) = &made {
+        if let Some((file, _)) = &made {
             kept_files::remove_surplus(order, file);
         }
         let is_there = made.is_some();
+        let has_profiles = made.is_some_and(|(_, has_profiles)| has_profiles);
         if let (false, Some(file)) = (is_there, outlet.file()) {
             USED_NAMES.lock().give_back(file);
         }
         if let (Some(cpu), Some(counts)) = (cpu, counts) {
-            if !is_there {
+            if !has_profiles {
                 cpu.give_back(counts);
             } else if order.options.verbose {
                 say(&format!(

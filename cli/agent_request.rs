@@ -226,7 +226,7 @@ mod tests {
         let made = Some(Outcome::Made {
             pause_ms: 11,
             bytes: 9,
-            objects: 3,
+            objects: Some(3),
         });
         let end = "sent the graph of the heap: 9 bytes, 3 objects, 2 classes; application paused for 11 ms, total 14 ms, \
                    engine snapshot";

@@ -24,8 +24,8 @@ pub enum Outcome {
         pause_ms: u64,
         /// Bytes written or sent.
         bytes: u64,
-        /// Objects in it.
-        objects: u64,
+        /// Objects in it; `None` if they were not counted.
+        objects: Option<u64>,
     },
     /// It was not made.
     Refused(Refusal),
@@ -62,7 +62,7 @@ impl Outcome {
         Some(Self::Made {
             pause_ms: number("pause_ms")?,
             bytes: number("bytes")?,
-            objects: number("objects")?,
+            objects: number("objects"),
         })
     }
 }
@@ -74,10 +74,10 @@ impl fmt::Display for Outcome {
                 pause_ms,
                 bytes,
                 objects,
-            } => write!(
-                f,
-                "{MADE} pause_ms={pause_ms} bytes={bytes} objects={objects}"
-            ),
+            } => {
+                write!(f, "{MADE} pause_ms={pause_ms} bytes={bytes}")?;
+                objects.map_or(Ok(()), |objects| write!(f, " objects={objects}"))
+            }
             Self::Refused(why) => {
                 let name = REFUSALS.iter().find(|(known, _)| known == why);
                 write!(f, "{REFUSED}{}", name.map_or("", |(_, name)| name))
@@ -98,7 +98,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(pause_ms: u64, bytes: u64, objects: u64) {
+        fn what_is_written_is_read(pause_ms: u64, bytes: u64, objects: Option<u64>) {
             let made = Outcome::Made { pause_ms, bytes, objects };
             prop_assert_eq!(Outcome::parse(&made.to_string()), Some(made));
         }
@@ -125,13 +125,13 @@ mod tests {
             Some(Outcome::Made {
                 pause_ms: 12,
                 bytes: 5,
-                objects: 7
+                objects: Some(7)
             })
         );
         for line in [
             "",
             "= made",
-            "= made pause_ms=12 bytes=5",
+            "= made pause_ms=12",
             "= made pause_ms=x bytes=5 objects=7",
             "= refused maybe",
             "made pause_ms=12 bytes=5 objects=7",

@@ -1,8 +1,7 @@
 //! The memory that the system can still provide before it kills a process.
 //!
-//! A forked copy takes memory for each page that the application changes, and the translation's map
-//! of the objects in HotSpot's file takes a sixtieth of the heap. In a container this may be more
-//! than there is, and the application would suffer.
+//! A forked copy takes memory for each page that the application changes. In a container this may
+//! be more than there is, and the application would suffer.
 
 #![forbid(unsafe_code)]
 

@@ -72,19 +72,6 @@ impl<'f> Jni<'f> {
         unsafe { Object::from_raw(made) }
     }
 
-    /// The array with a string's characters; `None` if this JVM's strings have no field `value`.
-    pub fn value_of_string(&self, string: &Object<'_>) -> Option<Object<'f>> {
-        // Bytes since 9, characters before.
-        ["[B", "[C"].into_iter().find_map(|descriptor| {
-            let value = self.with_crate(|env| {
-                let string = self.borrow(string);
-                Ok(env.get_field(&string, "value", descriptor)?.l()?.into_raw())
-            })?;
-            // SAFETY: a local reference of the current frame, or null.
-            unsafe { Object::from_raw(value) }
-        })
-    }
-
     /// The object as an argument of a constructor.
     pub fn borrow<'o>(&self, object: &'o Object<'_>) -> JObject<'o> {
         // SAFETY: a live local reference; the wrapper does not give it back.

@@ -39,12 +39,12 @@ fn refuse_redaction(said: &Said) -> Result<(), OptionError> {
                 .to_owned(),
         ));
     }
-    if said.options.stop_the_world != StopTheWorld::Always || redaction.is_nothing() {
+    if said.options.stop_the_world != StopTheWorld::Always || !said.options.leaves_out_values() {
         return Ok(());
     }
     Err(OptionError(
-        "stop=always cannot be redacted: HotSpot's own dumper writes all values to a file of its own first; leave \
-         stop=always out, or leave redact= and drop= out and let hprof convert --redact make a copy of the dump"
+        "stop=always cannot be redacted: HotSpot's own dumper writes all values; leave stop=always out, or leave \
+         redact=, drop=, primfields= and primarrays= out and let hprof convert --redact make a copy of the dump"
             .to_owned(),
     ))
 }

@@ -229,6 +229,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Whether heap dumps lack something of what the heap has.
+    pub fn leaves_out_values(&self) -> bool {
+        !(self.redaction.is_nothing() && self.primitive_fields && self.primitive_arrays)
+    }
+
     /// Whether dumps and reports have stars in place of the names of threads.
     pub fn hides_names(&self) -> bool {
         self.redaction.what == Redacted::All

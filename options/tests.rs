@@ -201,7 +201,12 @@ fn what_cannot_be_redacted_is_refused() {
     assert!(!options("heap=dump,drop=a.B#c").redaction.is_nothing());
     assert!(options("redact=all").hides_names() && !options("redact=values").hides_names());
     assert!(refusal("keep=a.B#c").starts_with("keep= has no effect without redact="));
-    for redacted in ["redact=strings", "drop=a.B#c"] {
+    for redacted in [
+        "redact=strings",
+        "drop=a.B#c",
+        "primfields=n",
+        "primarrays=n",
+    ] {
         let refused = refusal(&format!("heap=dump,{redacted},stop=always"));
         assert!(refused.starts_with("stop=always cannot be redacted: "));
     }

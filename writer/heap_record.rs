@@ -8,11 +8,9 @@
 use format::BasicType;
 use tables::{ObjectId, StringId, ThreadId, TraceId};
 
-use crate::encoder::{
-    put_object, put_string, put_type, put_u1, put_u2, put_u4, put_u8, u2, u4, Head,
-};
+use crate::encoder::{put_object, put_string, put_type, put_u1, put_u2, put_u4, put_u8, u2, Head};
 use crate::WriteError;
-use format::{heap, ID_SIZE_BYTES, NO_FRAME};
+use format::{heap, NO_FRAME};
 
 /// Why an object is alive although no object refers to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -251,34 +249,6 @@ impl InstanceHeader {
     }
 }
 
-/// An instance: an object that is neither an array nor a class.
-#[derive(Clone, Copy, Debug)]
-pub struct InstanceDump<'a> {
-    /// The object.
-    pub object: ObjectId,
-    /// Its allocation trace; [`TraceId::EMPTY`] if unknown.
-    pub trace: TraceId,
-    /// Its class object.
-    pub class: ObjectId,
-    /// Its field values, big-endian: own class first, then the superclass, up to
-    /// `java.lang.Object`.
-    pub data: &'a [u8],
-}
-
-impl InstanceDump<'_> {
-    /// Appends the sub-record; an error if the data exceeds 4 GiB.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        let header = InstanceHeader {
-            object: self.object,
-            trace: self.trace,
-            class: self.class,
-        };
-        header.encode(u4("the data of an instance", self.data.len())?, out);
-        out.extend_from_slice(self.data);
-        Ok(())
-    }
-}
-
 /// The part before the elements of an array of references.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectArrayHeader {
@@ -301,29 +271,6 @@ impl ObjectArrayHeader {
             .with(elements.to_be_bytes())
             .with(self.class.get().to_be_bytes())
             .append(out);
-    }
-}
-
-/// An array of references.
-#[derive(Clone, Copy, Debug)]
-pub struct ObjectArrayDump<'a> {
-    /// The array, its trace and its class.
-    pub header: ObjectArrayHeader,
-    /// The elements' ids, big-endian, 8 bytes each; 0 is null. Their number follows from the
-    /// length.
-    pub element_bytes: &'a [u8],
-}
-
-impl ObjectArrayDump<'_> {
-    /// Appends the whole sub-record; an error if the bytes are not a whole number of ids.
-    ///
-    /// [`crate::Segments::object_array`] takes arrays of any size.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        let elements = count_elements(self.element_bytes.len(), ID_SIZE_BYTES)?;
-        self.header
-            .encode(u4("the length of an array", elements)?, out);
-        out.extend_from_slice(self.element_bytes);
-        Ok(())
     }
 }
 
@@ -371,6 +318,7 @@ pub(crate) fn count_elements(bytes: usize, element_bytes: u32) -> Result<usize, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use format::ID_SIZE_BYTES;
 
     #[test]
     fn values_keep_their_sign_and_null_is_no_object() {
@@ -426,23 +374,5 @@ mod tests {
                 value: 65_536
             }
         );
-    }
-
-    #[test]
-    fn half_an_id_is_refused() {
-        let object = ObjectId::new(8).unwrap();
-        let header = ObjectArrayHeader {
-            object,
-            trace: TraceId::EMPTY,
-            class: object,
-        };
-        let array = ObjectArrayDump {
-            header,
-            element_bytes: &[0; 12],
-        };
-        assert!(matches!(
-            array.encode(&mut Vec::new()),
-            Err(WriteError::BrokenArray { .. })
-        ));
     }
 }

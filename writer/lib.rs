@@ -65,7 +65,7 @@ pub use numbered_name::numbered;
 pub use outlet::Outlet;
 pub use part_file::{is_leftover, remove_unfinished};
 pub use peer::Peer;
-pub use raw_dump::{RawDump, RawFile, RawReader};
+pub use raw_dump::{RawDump, RawFile};
 pub use segment::{Deliver, SegmentTotals, Segments};
 pub use sink::{check_name, open_answer, Existing, FileSink, Sink, Target, Written};
 pub use spool::StoredDump;

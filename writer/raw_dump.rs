@@ -1,4 +1,4 @@
-//! The file written by the JVM's own dumper, from which our dump is made.
+//! The file written by the JVM's own dumper, of which our dump is a copy.
 //!
 //! It loses its name as soon as the dumper is done. Where others may write to the folder, they
 //! could exchange it before: the open file must be the JVM's own user's, with one name.
@@ -6,7 +6,7 @@
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{fallocate, FallocateFlags};
@@ -19,6 +19,8 @@ use crate::{Outlet, WriteError};
 
 /// More pieces than the parallel dumper writes before it joins them.
 const MOST_PIECES: u32 = 1024;
+/// Bytes of the file that are given back at a time.
+const GIVEN_BACK_BYTES: u64 = 64 << 20;
 
 /// A path beside a dump, at which the JVM's dumper creates a file. Dropping it removes that file
 /// and its pieces.
@@ -95,7 +97,11 @@ impl RawDump {
         is_ours(&self.path, &facts).map_err(|error| self.exchanged(&error))?;
         fs::remove_file(&self.path)
             .map_err(|error| failed(&self.path, "having its name removed", &error))?;
-        Ok(RawFile(file))
+        Ok(RawFile {
+            file,
+            read: 0,
+            given_back: 0,
+        })
     }
 
     fn exchanged(&self, error: &io::Error) -> WriteError {
@@ -112,45 +118,25 @@ impl RawDump {
     }
 }
 
-/// The file, without a name.
+/// The file, without a name, read once from front to back: the disk gets back the blocks behind
+/// what was read.
 #[derive(Debug)]
-pub struct RawFile(File);
-
-impl RawFile {
-    /// A reader from the start. There may be several.
-    pub fn reader(&self) -> RawReader<'_> {
-        RawReader {
-            file: &self.0,
-            offset: 0,
-        }
-    }
-
-    /// Gives the blocks of a part back, which reads as zeros then. Nothing happens on a file system
-    /// that cannot.
-    pub fn give_back(&self, from: u64, bytes: u64) {
-        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        let _ = fallocate(&self.0, hole, from, bytes);
-    }
+pub struct RawFile {
+    file: File,
+    read: u64,
+    given_back: u64,
 }
 
-/// Reads a [`RawFile`] from front to back.
-#[derive(Debug)]
-pub struct RawReader<'r> {
-    file: &'r File,
-    offset: u64,
-}
-
-impl RawReader<'_> {
-    /// The offset of the next byte.
-    pub fn offset(&self) -> u64 {
-        self.offset
-    }
-}
-
-impl Read for RawReader<'_> {
+impl Read for RawFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read_at(buffer, self.offset)?;
-        self.offset += count as u64;
+        while self.read >= self.given_back + GIVEN_BACK_BYTES {
+            let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            // Nothing happens on a file system that cannot.
+            let _ = fallocate(&self.file, hole, self.given_back, GIVEN_BACK_BYTES);
+            self.given_back += GIVEN_BACK_BYTES;
+        }
+        let count = self.file.read(buffer)?;
+        self.read += count as u64;
         Ok(count)
     }
 }
@@ -189,12 +175,8 @@ mod tests {
         fs::write(folder.path().join("raw.p1"), "another").unwrap();
         assert_eq!(raw.bytes(), 17);
         let mut text = String::new();
-        let opened = raw.open(ours).unwrap();
-        for _ in 0..2 {
-            text.clear();
-            opened.reader().read_to_string(&mut text).unwrap();
-            assert_eq!(text, "whole");
-        }
+        raw.open(ours).unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "whole");
         assert!(!folder.path().join("raw").exists());
         assert!(raw.free_bytes().is_some_and(|bytes| bytes > 0));
         drop(raw);
@@ -202,19 +184,24 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_is_given_back_reads_as_zeros() {
+    fn what_was_read_is_given_back() {
+        use std::os::unix::fs::FileExt;
         let folder = tempfile::tempdir().unwrap();
         let outlet = Target::new(folder.path().join("a.hprof"));
         let raw = RawDump::beside(&outlet, "raw").unwrap();
-        fs::write(raw.path(), [1; 16384]).unwrap();
-        let opened = raw.open(ours).unwrap();
-        opened.give_back(0, 8192);
+        fs::write(raw.path(), "start").unwrap();
+        let mut opened = raw.open(ours).unwrap();
+        opened.file.set_len(GIVEN_BACK_BYTES + 1).unwrap();
+        let end = opened.file.write_at(b"!", GIVEN_BACK_BYTES);
+        assert_eq!(end.unwrap(), 1);
         let mut all = Vec::new();
-        opened.reader().read_to_end(&mut all).unwrap();
-        assert_eq!(all.len(), 16384);
+        opened.read_to_end(&mut all).unwrap();
+        assert!(all.starts_with(b"start\0") && all.ends_with(b"\0!"));
+        assert_eq!(opened.given_back, GIVEN_BACK_BYTES);
+        let mut start = [1; 5];
+        opened.file.read_exact_at(&mut start, 0).unwrap();
         // Some file systems cannot.
-        assert!(all[..8192].iter().all(|&byte| byte == all[0]));
-        assert!(all[8192..].iter().all(|&byte| byte == 1));
+        assert!(start == [0; 5] || start == *b"start");
     }
 
     #[test]

@@ -153,24 +153,6 @@ impl<D: Deliver> Segments<D> {
         )
     }
 
-    /// Adds an array of `elements` values of a primitive type, whose bytes `put` appends on demand,
-    /// big-endian.
-    ///
-    /// Ranges, pieces, result and errors as for [`Segments::object_array_with`].
-    pub fn primitive_array_with(
-        &mut self,
-        header: &PrimitiveArrayHeader,
-        elements: u32,
-        mut put: impl FnMut(Range<u64>, &mut Vec<u8>) -> Result<(), WriteError>,
-    ) -> Result<u64, WriteError> {
-        self.array(
-            header.element_type.size_bytes(ID_SIZE_BYTES),
-            elements as usize,
-            |count, out| header.encode(count, out),
-            |range, out| put(range.start as u64..range.end as u64, out),
-        )
-    }
-
     /// Adds an array of `elements` zeros of a primitive type, in place of the array's values in the
     /// heap.
     ///

@@ -75,7 +75,7 @@ pub(crate) struct Known<'s> {
 }
 
 /// Makes one dump and reports the result on stderr. Returns the file, or the name of the peer that
-/// has received it.
+/// has received it, and whether the profiles are in it.
 ///
 /// Runs on any thread attached to the JVM, in the live phase. The application pauses for a part of
 /// the time only.
@@ -85,7 +85,7 @@ pub(crate) fn dump(
     order: &Order<'_>,
     known: Known<'_>,
     outlet: &dyn Outlet,
-) -> Option<PathBuf> {
+) -> Option<(PathBuf, bool)> {
     let _alone = Alone::begin();
     or_none("dump", || dump_alone(vm, jni, order, known, outlet))
 }
@@ -130,7 +130,7 @@ fn dump_alone(
     order: &Order<'_>,
     known: Known<'_>,
     outlet: &dyn Outlet,
-) -> Option<PathBuf> {
+) -> Option<(PathBuf, bool)> {
     let mut last_child = match take_turn() {
         Ok(last_child) => last_child,
         Err(why) => {
@@ -157,13 +157,13 @@ fn dump_alone(
             if let Some(line) = StopBound(order.max_pause()).passed_by(outcome.pause) {
                 say(&line);
             }
-            let is_told = options.verbose || outcome.cut_arrays + outcome.unread_stacks > 0;
+            let is_told = options.verbose || !outcome.lacks.is_empty();
             let line = outcome.end_line(order, started.elapsed());
             // Before the message: a client may take the last line for it.
             tell_client(&outcome.for_programs().to_string());
             say_if(is_told, &line);
             *last_child = child.and_then(Child::end_alone);
-            Some(outcome.path)
+            Some((outcome.path, outcome.counts.is_some()))
         }
         // It is there, but not under its name.
         Err(DumpError::Write(error @ WriteError::Unnamed { .. })) => {
@@ -251,7 +251,7 @@ fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
             Err(DumpError::Engine(why)) if order.place.has_no_dump() => {
                 return Err(DumpError::NoGraph(why));
             }
-            Err(DumpError::Engine(why)) if !order.options.redaction.is_nothing() => {
+            Err(DumpError::Engine(why)) if order.options.leaves_out_values() => {
                 return Err(DumpError::NoRedaction(why));
             }
             Err(DumpError::Engine(why)) => refusals.push(why),

@@ -7,7 +7,6 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 use tables::ClassId;
-use translation::TranslateError;
 use writer::WriteError;
 
 /// Why a heap dump was not made. The application is unharmed in every case.
@@ -41,7 +40,7 @@ pub(crate) enum DumpError {
     Engine(String),
     /// There can be no forked copy, so no graph can be sent; the reason.
     NoGraph(String),
-    /// There can be no forked copy, so nothing can be redacted; the reason.
+    /// There can be no forked copy, so nothing can be left out; the reason.
     NoRedaction(String),
     /// The fork failed, the child died, or the system did not tell what a fork must know; the
     /// reason, as the start of a sentence. Another dump may succeed. The application was not
@@ -200,8 +199,8 @@ impl fmt::Display for DumpError {
             Self::NoGraph(why) => write!(f, "{why}, and only a forked copy can be sent"),
             Self::NoRedaction(why) => write!(
                 f,
-                "{why}, and only a forked copy is redacted before it is written; dump without redact= and drop=, and let hprof \
-                 convert --redact make a copy of the dump"
+                "{why}, and only a forked copy is redacted before it is written; dump without redact=, drop=, primfields=n and \
+                 primarrays=n, and let hprof convert --redact make a copy of the dump"
             ),
             Self::NoCopy(why) => write!(
                 f,
@@ -328,17 +327,6 @@ pub(super) fn estimate_text(estimate: Option<Duration>) -> String {
 impl From<WriteError> for DumpError {
     fn from(error: WriteError) -> Self {
         Self::Write(error)
-    }
-}
-
-impl From<TranslateError> for DumpError {
-    fn from(error: TranslateError) -> Self {
-        match error {
-            TranslateError::Write(error) => Self::Write(error),
-            TranslateError::Unreadable(finding) => Self::Unreadable(finding),
-            TranslateError::TableFull => Self::TableFull,
-            TranslateError::LittleMemory { left_bytes } => Self::LittleMemory { left_bytes },
-        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Heap dumps: facts (classes, stacks) → roots → objects → file.
 //!
 //! [`dump`] chooses one of two ways and reports the result ([`outcome`], [`error`]). [`fork`] reads
-//! a forked copy; [`dumper`] has HotSpot dump the heap and makes our file of HotSpot's. Neither
-//! knows the other, and [`facts`] are what both read from the JVM.
+//! a forked copy; [`dumper`] has HotSpot dump the heap, and copies its file. Neither knows the
+//! other, and [`facts`] are read from the JVM.
 
 use crate::message::say;
 use jvm::env::Env;
@@ -52,9 +52,9 @@ pub(crate) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, options: &Options) {
 }
 
 /// Tells the user at startup, rather than at the first dump, that dumps will stop the application,
-/// or that there will be none, as they cannot be redacted. `object` is any object.
+/// or that there will be none, as nothing can be left out. `object` is any object.
 fn tell_of_pauses(options: &Options, object: &Object<'_>) {
-    if options.heap_dump && !options.redaction.is_nothing() {
+    if options.heap_dump && options.leaves_out_values() {
         if let Some(why) = fork::never_copied(object) {
             let why = DumpError::NoRedaction(why);
             say(&format!("there will be no dump unless this changes: {why}"));

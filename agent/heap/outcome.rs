@@ -13,11 +13,10 @@ pub(super) struct Outcome {
     pub(super) engine: String,
     pub(super) path: PathBuf,
     pub(super) bytes: u64,
-    pub(super) objects: u64,
-    pub(super) classes: usize,
-    pub(super) cut_arrays: u64,
-    /// Stacks that could not be read to the end.
-    pub(super) unread_stacks: u64,
+    /// Objects and classes; `None` for HotSpot's own file, which nobody has read.
+    pub(super) counts: Option<(u64, usize)>,
+    /// What the dump lacks, as the end of the line; empty if nothing.
+    pub(super) lacks: String,
     pub(super) pause: Duration,
 }
 
@@ -41,28 +40,20 @@ impl Outcome {
         let because = order
             .because
             .map_or_else(String::new, |why| format!(" because of {why}"));
-        let cut = match self.cut_arrays {
-            0 => String::new(),
-            arrays => format!(
-                "; {} cut, as no record may pass 4 GiB",
-                counted(arrays, "array", "arrays")
-            ),
-        };
-        let unread = match self.unread_stacks {
-            0 => String::new(),
-            stacks => format!(
-                "; {} not read to the end, so what only compiled frames hold there may be missing",
-                counted(stacks, "stack", "stacks")
-            ),
+        let counts = self.counts.map_or_else(String::new, |(objects, classes)| {
+            format!(", {objects} objects, {classes} classes")
+        });
+        let own = match self.counts {
+            Some(_) => "",
+            None => "; HotSpot's own file, with the agent's own objects",
         };
         format!(
-            "{done}{because}: {} bytes, {} objects, {} classes; application paused for {} ms, total {} ms, engine {}{cut}{unread}",
+            "{done}{because}: {} bytes{counts}; application paused for {} ms, total {} ms, engine {}{own}{}",
             self.bytes,
-            self.objects,
-            self.classes,
             self.pause.as_millis(),
             total.as_millis(),
             self.engine,
+            self.lacks,
         )
     }
 
@@ -71,9 +62,28 @@ impl Outcome {
         answer::Outcome::Made {
             pause_ms: u64::try_from(self.pause.as_millis()).unwrap_or(u64::MAX),
             bytes: self.bytes,
-            objects: self.objects,
+            objects: self.counts.map(|(objects, _)| objects),
         }
     }
+}
+
+/// What a dump of a copy lacks: the ends of arrays, and of stacks that could not be read.
+pub(super) fn missing(cut_arrays: u64, unread_stacks: u64) -> String {
+    let cut = match cut_arrays {
+        0 => String::new(),
+        arrays => format!(
+            "; {} cut, as no record may pass 4 GiB",
+            counted(arrays, "array", "arrays")
+        ),
+    };
+    let unread = match unread_stacks {
+        0 => String::new(),
+        stacks => format!(
+            "; {} not read to the end, so what only compiled frames hold there may be missing",
+            counted(stacks, "stack", "stacks")
+        ),
+    };
+    cut + &unread
 }
 
 /// The thing that a command gets through a socket; `None` for output that has a place of its own.

@@ -27,8 +27,8 @@ pub(super) enum Way {
 impl Way {
     /// The ways that the order allows, the best first.
     pub(super) fn all(order: &Order<'_>) -> &'static [Self] {
-        // HotSpot's dumper writes all values to a file of its own first.
-        if order.place.has_no_dump() || !order.options.redaction.is_nothing() {
+        // HotSpot's dumper writes all values.
+        if order.place.has_no_dump() || order.options.leaves_out_values() {
             return &[Way::Fork];
         }
         match order.stop_the_world() {

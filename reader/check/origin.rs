@@ -11,7 +11,7 @@ use crate::record::{LoadClass, Record, Utf8};
 pub enum Origin {
     /// Android: the version is 1.0.3, or classes have the trace 0, as in a dump that was converted.
     Android,
-    /// HotSpot's own dump: ids of strings are addresses.
+    /// HotSpot's own dump: ids of strings are addresses, behind the few texts of an agent.
     HotSpot,
     /// This project, or another writer that numbers its strings from 1.
     HprofRs,
@@ -36,7 +36,7 @@ impl Origin {
         if let Some(Event::Record(_, Record::ControlSettings(_))) = first {
             return Ok(Self::JdkAgent);
         }
-        let by_string = match &first {
+        let mut by_string = match &first {
             Some(Event::Record(_, Record::Utf8(string))) => Self::of_string(string.id),
             _ => Self::Unknown,
         };
@@ -44,8 +44,13 @@ impl Origin {
         let mut next = first;
         while let Some(event) = next {
             match event {
-                Event::Record(_, Record::Utf8(string)) if is_dotted(&string) => {
-                    dotted.insert(string.id);
+                Event::Record(_, Record::Utf8(string)) => {
+                    if Self::of_string(string.id) == Self::HotSpot {
+                        by_string = Self::HotSpot;
+                    }
+                    if is_dotted(&string) {
+                        dotted.insert(string.id);
+                    }
                 }
                 Event::Record(_, Record::LoadClass(load)) => {
                     return Ok(Self::of_class(&load, &dotted).unwrap_or(by_string));

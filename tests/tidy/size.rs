@@ -6,29 +6,28 @@ use std::path::Path;
 
 /// Most lines of product code of each package: neither blank nor comment, without tests, examples
 /// and invented heaps.
-const MOST_CODE_LINES: [(&str, usize); 18] = [
-    ("agent", 15531),
+const MOST_CODE_LINES: [(&str, usize); 17] = [
+    ("agent", 15340),
     ("bytecode", 2807),
     ("cli", 14000),
     ("format", 1157),
     ("graph", 9055),
     ("headroom", 249),
     ("hotspot", 5202),
-    ("jvm", 5180),
-    ("options", 1804),
-    ("reader", 7039),
+    ("jvm", 5171),
+    ("options", 1807),
+    ("reader", 7044),
     ("redact", 610),
     ("snapshot", 3648),
     ("symbols", 340),
     ("tables", 1149),
     ("text", 1384),
-    ("translation", 825),
     ("trigger", 537),
-    ("writer", 4270),
+    ("writer", 4214),
 ];
 /// Most words of each document.
 const MOST_WORDS: [(&str, usize); 24] = [
-    ("ARCHITECTURE.md", 1078),
+    ("ARCHITECTURE.md", 1059),
     ("CHANGELOG.md", 242),
     ("CONTRIBUTING.md", 858),
     ("README.md", 605),
@@ -39,7 +38,7 @@ const MOST_WORDS: [(&str, usize); 24] = [
     ("docs/design/fork.md", 2003),
     ("docs/design/roots.md", 1298),
     ("docs/getting-started.md", 202),
-    ("docs/heap-dumps.md", 2170),
+    ("docs/heap-dumps.md", 2169),
     ("docs/hprof-command.md", 756),
     ("docs/installing.md", 393),
     ("docs/java.md", 869),
@@ -47,7 +46,7 @@ const MOST_WORDS: [(&str, usize); 24] = [
     ("docs/mcp.md", 487),
     ("docs/memory.md", 614),
     ("docs/options.md", 1218),
-    ("docs/production.md", 1975),
+    ("docs/production.md", 1971),
     ("docs/releasing.md", 197),
     ("docs/sql.md", 1077),
     ("docs/troubleshooting.md", 2128),

@@ -138,7 +138,6 @@ const HEAP: [Row; 12] = [
             "cause",
             "error",
             "facts",
-            "left",
             "object_sizes",
             "outcome",
             "request",

@@ -63,7 +63,7 @@ pub(super) struct DumpName<'f> {
     /// The file.
     pub(super) raw: RawDump,
     /// The prepared string lies among them.
-    kept: Option<KeptObjects<'f>>,
+    _kept: Option<KeptObjects<'f>>,
 }
 
 impl<'f> DumpName<'f> {
@@ -92,18 +92,13 @@ impl<'f> DumpName<'f> {
             string,
             own,
             raw,
-            kept,
+            _kept: kept,
         })
     }
 
     /// The path for HotSpot.
     pub(super) fn string(&self) -> &Object<'f> {
         &self.string
-    }
-
-    /// The array in which the prepared string is kept.
-    pub(super) fn kept_array(&self) -> Option<&Object<'f>> {
-        self.kept.as_ref().map(KeptObjects::array)
     }
 }
 

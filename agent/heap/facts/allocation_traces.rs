@@ -1,8 +1,7 @@
 //! Profiles in a dump: turns the session's stacks, from allocations and CPU samples, into rows of
 //! the dump's own tables.
 //!
-//! The forked child reads the weak handles of sampled objects itself. With HotSpot's dumper, a JNI
-//! global reference to each of them has its address in HotSpot's file.
+//! The forked child reads the weak handles of sampled objects itself.
 
 use super::catalogue::Catalogue;
 use super::methods::Methods;

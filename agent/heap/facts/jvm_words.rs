@@ -68,11 +68,10 @@ fn redacted(options: &Options) -> Option<&'static str> {
         (_, true) => Redacted::Nothing,
     };
     let redaction = &options.redaction;
-    let is_whole = redaction.is_nothing() && options.primitive_fields && options.primitive_arrays;
     let what = redaction.what.max(by_switch);
     let all = Redaction {
         what,
         ..Redaction::default()
     };
-    (!is_whole).then(|| all.name())
+    options.leaves_out_values().then(|| all.name())
 }

@@ -99,15 +99,10 @@ pub(crate) fn give_up(jni: &Jni<'_>) {
     }
 }
 
-/// The reserve, for the current local frame, which keeps it alive.
-pub(in crate::heap) fn array<'f>(jni: &Jni<'f>) -> Option<Object<'f>> {
-    let reserve = RESERVE.lock();
-    reserve.as_ref().and_then(|reserve| jni.local(reserve))
-}
-
 /// Marks the reserve as an object of the agent's own, which is in no dump.
 pub(in crate::heap) fn tag(env: &Env, jni: &Jni<'_>) -> Result<(), JvmtiError> {
-    let Some(array) = array(jni) else {
+    let array = RESERVE.lock().as_ref().and_then(|it| jni.local(it));
+    let Some(array) = array else {
         return Ok(());
     };
     let tagged = env.set_tag(&array, AGENTS_TAG);

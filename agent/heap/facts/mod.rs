@@ -1,5 +1,4 @@
-//! Facts: what both engines read from the JVM besides its heap: classes, threads, stacks, methods,
-//! and profiles.
+//! Facts: what is read from the JVM besides its heap: classes, threads, stacks, methods, profiles.
 
 pub(super) mod allocation_traces;
 pub(super) mod catalogue;

@@ -27,7 +27,7 @@ use crate::heap::facts::catalogue::{tagged, Catalogue};
 use crate::heap::facts::plain_facts::{field_offset, mirror_fields};
 use crate::heap::facts::threads::CapturedStacks;
 use crate::heap::left::memory_left;
-use crate::heap::outcome::Outcome;
+use crate::heap::outcome::{missing, Outcome};
 use crate::heap::stop_bound::StopBound;
 use crate::heap::tried::OOP_MAP;
 use crate::message::say;
@@ -272,10 +272,8 @@ impl<'f> Attempt<'f> {
             engine: format!("snapshot{}{redacted}", self.tried.copied_by.take()),
             path: written.path,
             bytes: written.bytes,
-            objects: done.encoded.objects,
-            classes,
-            cut_arrays: done.encoded.cut_arrays,
-            unread_stacks: done.unread_stacks,
+            counts: Some((done.encoded.objects, classes)),
+            lacks: missing(done.encoded.cut_arrays, done.unread_stacks),
             pause: self.tried.paused.get(),
         };
         Ok((outcome, child))

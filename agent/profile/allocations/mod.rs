@@ -376,24 +376,12 @@ pub(crate) struct LiveTraces<'a> {
 impl LiveTraces<'_> {
     /// The handles, each with the session's trace that allocated the object.
     pub(crate) fn handles(&self) -> impl Iterator<Item = (Handle, TraceId)> + '_ {
-        self.live().filter_map(|live| {
+        let exact = self.exact.iter().flat_map(|(_, objects)| objects);
+        let live = self.sampled.iter().map(Behind::object).chain(exact);
+        live.filter_map(|live| {
             let trace = self.traces.get(live.site.index());
             Some((live.object.handle(), *trace?))
         })
-    }
-
-    /// The objects that live, each with its weak handle.
-    pub(crate) fn objects<'f, 's>(
-        &'s self,
-        jni: &'s Jni<'f>,
-    ) -> impl Iterator<Item = (Handle, Object<'f>)> + 's {
-        self.live()
-            .filter_map(|live| Some((live.object.handle(), jni.upgrade(&live.object)?)))
-    }
-
-    fn live(&self) -> impl Iterator<Item = &LiveObject> {
-        let exact = self.exact.iter().flat_map(|(_, objects)| objects);
-        self.sampled.iter().map(Behind::object).chain(exact)
     }
 }
 

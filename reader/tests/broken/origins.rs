@@ -52,6 +52,15 @@ fn errors(rule: &str, change: impl Fn(&mut Dump)) -> String {
 }
 
 #[test]
+fn texts_of_an_agent_hide_no_file_of_hotspots() {
+    let mut dump = Dump::small();
+    assert_eq!(dump.at(0x01, 0), 0);
+    let symbol = string(0x7F00_0000_1000, b"symbol");
+    dump.records.insert(1, symbol);
+    assert_eq!(checked(&dump.bytes(), false).origin.name(), "HotSpot");
+}
+
+#[test]
 fn a_habit_excuses_only_its_writer() {
     let root_late = |dump: &mut Dump| dump.heap(1).push(root(0x05, CLASS));
     assert_eq!(errors("root-late", root_late), "oa");

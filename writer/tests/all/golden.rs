@@ -15,8 +15,8 @@ use format::{BasicType, ClassName, LINE_NATIVE, LINE_UNKNOWN};
 use tables::profile::{Cost, Costs, Site, SiteOrder, SiteTotals, Sites};
 use tables::{ClassId, FrameId, ObjectId, StringId, ThreadId, TraceId};
 use writer::heap_record::{
-    ClassDump, InstanceDump, ObjectArrayDump, ObjectArrayHeader, PrimitiveArrayHeader, RootRecord,
-    StaticField, Value,
+    ClassDump, InstanceHeader, ObjectArrayHeader, PrimitiveArrayHeader, RootRecord, StaticField,
+    Value,
 };
 use writer::profile_record::{AllocSites, ControlSettings, CpuSamples, EndThread, HeapSummary};
 use writer::record::{Frame, Header, HeapDumpEnd, LoadClass, StartThread, Trace, Utf8};
@@ -389,14 +389,17 @@ fn class_dump_of_object() {
 
 #[test]
 fn objects() {
-    let instance = InstanceDump {
+    let instance = InstanceHeader {
         object: object(0x1_0030),
         trace: trace(),
         class: object(0x1_0000),
-        data: &[0, 0, 0, 5],
     };
     let fields = "1 tag, 8 object, 4 trace serial, 8 class, 4 bytes of data, 4 data";
-    check("instance_dump", fields, |out| instance.encode(out));
+    check("instance_dump", fields, |out| {
+        instance.encode(4, out);
+        out.extend([0, 0, 0, 5]);
+        Ok(())
+    });
 
     let header = ObjectArrayHeader {
         object: object(0x1_0038),
@@ -404,13 +407,13 @@ fn objects() {
         class: object(0x1_0000),
     };
     let ids = [0x1_0030_u64.to_be_bytes(), 0_u64.to_be_bytes()].concat();
-    let array = ObjectArrayDump {
-        header,
-        element_bytes: &ids,
-    };
     let fields = "1 tag, 8 array, 4 trace serial, 4 elements, 8 array class, 8 element 0, \
                   8 element 1 null";
-    check("object_array_dump", fields, |out| array.encode(out));
+    check("object_array_dump", fields, |out| {
+        header.encode(2, out);
+        out.extend(ids);
+        Ok(())
+    });
 
     let header = PrimitiveArrayHeader {
         object: object(0x1_0040),

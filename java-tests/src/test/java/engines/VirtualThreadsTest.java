@@ -35,7 +35,7 @@ class VirtualThreadsTest {
     static Stream<Arguments> engines() {
         return Stream.of(Arguments.of(Jdks.of(21), "stop=auto", "engine snapshot"),
                 Arguments.of(Jdks.of(25), "stop=auto", "engine snapshot"),
-                Arguments.of(Jdks.of(25), "stop=always", "engine hotspot"));
+                Arguments.of(Jdks.of(25), "stop=always", "engine hotspot" + Engine.HOTSPOTS));
     }
 
     @ParameterizedTest

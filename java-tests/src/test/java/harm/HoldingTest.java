@@ -149,7 +149,7 @@ abstract class HoldingTest {
     /** The first dump was made in another way, for this reason. */
     void fellBack(Jvm jvm, String reason) {
         String line = outcome(jvm, 1);
-        assertTrue(line.endsWith(", engine hotspot, as " + reason), line);
+        assertTrue(line.endsWith(", engine hotspot, as " + reason + Engine.HOTSPOTS), line);
         new HprofCheck(folder.resolve("out.1.hprof")).good();
         isWell(jvm, Set.of("out.1.hprof", "out.2.hprof"));
     }

@@ -56,7 +56,7 @@ class MaxPauseTest {
             mustRefuse(jvm, DUMPER);
         }
         try (Jvm jvm = asked(jdk, "stop=always," + LONG, "b")) {
-            mustDump(jvm, "engine hotspot");
+            mustDump(jvm, "engine hotspot" + Engine.HOTSPOTS);
         }
     }
 
@@ -68,7 +68,7 @@ class MaxPauseTest {
             mustRefuse(jvm, DUMPER);
             assertTrue(!jvm.err.text().contains("the dump stops the application"), jvm.err::text);
             jvm.attach("heap=dump," + LONG + "file=" + dump("b")).good();
-            mustDump(jvm, "engine hotspot, as the collector maps the heap so that a fork does not copy it");
+            mustDump(jvm, "engine hotspot, as the collector maps the heap so that a fork does not copy it" + Engine.HOTSPOTS);
         }
     }
 

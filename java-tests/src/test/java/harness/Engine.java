@@ -14,6 +14,9 @@ public final class Engine {
         return SNAPSHOT.matcher(line).find();
     }
 
+    /** What the end line says behind `engine hotspot` of a dump that lacks nothing else. */
+    public static final String HOTSPOTS = "; HotSpot's own file, with the agent's own objects";
+
     /** Whether HotSpot made the dump because its collector was moving objects whenever the heap was copied, as it may. */
     public static boolean wasMoving(String line) {
         return line.contains("as the collector was moving objects at each fork");

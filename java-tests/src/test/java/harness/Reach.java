@@ -51,9 +51,10 @@ public final class Reach {
         }
     }
 
-    /** The objects that the agent keeps for its check of the JVM, in an array; its own dumps are without them. */
+    /** The objects that the agent keeps for its check of the JVM, in an array; what it writes of a copy is without them. */
     private static boolean isTheAgents(GcRoot root, CloseableHeapGraph graph) {
-        HeapObject object = root instanceof GcRoot.JniGlobal ? graph.findObjectByIdOrNull(root.getId()) : null;
+        boolean isOfCode = root instanceof GcRoot.JniGlobal || root instanceof GcRoot.JniLocal;
+        HeapObject object = isOfCode ? graph.findObjectByIdOrNull(root.getId()) : null;
         if (!(object instanceof HeapObject.HeapObjectArray)) {
             return false;
         }

@@ -23,7 +23,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Dumps are made when they are asked for and when the JVM ends, and nothing else changes for the program. */
@@ -184,30 +183,6 @@ class LifeCycleTest {
             }
             assertEquals(0, jvm.end(), jvm.err::text);
             assertEquals(5, dumps.dumps().size(), () -> dumps.dumps() + "\n" + jvm.err.text());
-        }
-    }
-
-    static Stream<Arguments> withoutFork() {
-        return Stream.of(Arguments.of(Setup.of(Jdks.of(17), Collector.G1), "stop=always"),
-                Arguments.of(Setup.of(Jdks.of(25), Collector.G1), "stop=always"),
-                Arguments.of(Setup.of(Jdks.of(11), Collector.ZGC), "stop=auto"));
-    }
-
-    /** Stacks of allocations name classes that were loaded since the dump began. */
-    @ParameterizedTest
-    @Rows("withoutFork")
-    void tellsOfAllocationsWhileClassesAreDefined(Setup setup, String option) {
-        Folder dumps = new Folder(folder);
-        try (Jvm jvm = setup.on(folder).switches("-Xmx256m")
-                .agent("heap=all,sampling=16k,doe=n," + option + ",file=" + folder.resolve("out.%n.hprof"))
-                .run(Loading.class).ready()) {
-            for (int i = 1; i <= 3; i++) {
-                jvm.signal("QUIT");
-                assertTrue(jvm.dumped(i).contains("engine hotspot"), jvm.err::text);
-                new HprofCheck(folder.resolve("out." + i + ".hprof")).good();
-            }
-            assertEquals(0, jvm.end(), jvm.err::text);
-            assertEquals(3, dumps.dumps().size(), jvm.err::text);
         }
     }
 

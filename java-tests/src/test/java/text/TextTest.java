@@ -30,7 +30,7 @@ import sites.Leak;
 
 /** A heap dump as text has what a binary dump of the same JVM has, line by line. */
 class TextTest {
-    private static final Pattern DUMPED = Pattern.compile(".* (\\d+) bytes, (\\d+) objects, (\\d+) classes; .* engine ([^,]+).*");
+    private static final Pattern DUMPED = Pattern.compile(".* (\\d+) bytes(?:, (\\d+) objects, (\\d+) classes)?; .* engine ([^,;]+).*");
     /** Least percentage of lines that are the same in the dumps before and after the text. */
     private static final int STEADY = 99;
     /** Classes with fields that the JVM hides, or with room around one. */
@@ -62,9 +62,11 @@ class TextTest {
             HprofLines first = binary(jvm, 2, engine);
             TextDump found = text(jvm, 3, engine);
             HprofLines last = binary(jvm, 4, engine);
-            compare("roots", first.roots, found.roots, last.roots);
-            compare("objects", first.entries, withoutSizes(found), last.entries);
-            compare("classes", first.classes, found.classes, last.classes);
+            // HotSpot's own file has the agent's name for it, a string and its characters, at another address in each dump.
+            int own = engine.equals("stop=always") ? 2 : 0;
+            compare("roots", own, first.roots, found.roots, last.roots);
+            compare("objects", own, first.entries, withoutSizes(found), last.entries);
+            compare("classes", 0, first.classes, found.classes, last.classes);
         }
     }
 
@@ -85,8 +87,13 @@ class TextTest {
         assertTrue(end.matches() && end.group(4).equals(options.endsWith("always") ? "hotspot" : "snapshot"), jvm.err::text);
         TextDump text = new TextDump(file);
         assertEquals(Files.size(file), Long.parseLong(end.group(1)));
-        assertEquals(text.objects, Long.parseLong(end.group(2)));
-        assertEquals(text.classes.size(), Integer.parseInt(end.group(3)));
+        if (end.group(2) != null) {
+            assertEquals(text.objects, Long.parseLong(end.group(2)));
+            assertEquals(text.classes.size(), Integer.parseInt(end.group(3)));
+            // HotSpot's own file has no records of threads.
+            assertTrue(text.before.stream()
+                    .anyMatch(line -> line.startsWith("THREAD START (") && line.endsWith("name=\"main\", group=\"main\")")));
+        }
         counts(text, Testimony.of(jvm));
         return text;
     }
@@ -96,7 +103,7 @@ class TextTest {
     }
 
     /** What was there before and after is in the text, and what is in the text was there before or after. */
-    private static void compare(String what, List<String> first, List<String> text, List<String> last) {
+    private static void compare(String what, int own, List<String> first, List<String> text, List<String> last) {
         Set<String> found = new HashSet<>(text);
         Set<String> before = new HashSet<>(first);
         Set<String> steady = new HashSet<>(last);
@@ -109,7 +116,7 @@ class TextTest {
         found.removeAll(before);
         found.removeAll(new HashSet<>(last));
         found.removeIf(FILLER);
-        assertEquals(List.of(), some(found), what + " that only the text has");
+        assertTrue(found.size() <= own, () -> what + " that only the text has: " + some(found));
         boolean isBetween = Math.min(first.size(), last.size()) <= text.size() && text.size() <= Math.max(first.size(), last.size());
         assertTrue(isBetween, () -> what + ": " + first.size() + ", " + text.size() + ", " + last.size());
     }
@@ -130,7 +137,6 @@ class TextTest {
         String first = dump.of("text.Known$Node").get(0).split(" ")[1];
         assertTrue(dump.classes.stream().anyMatch(type -> type.contains("(name=text.Known, ") && type.contains("\n\tloader\t\t")
                 && type.contains("\n\tstatic FIRST\t") && !type.contains("NOTHING") && !type.contains("NUMBER")), first);
-        assertTrue(dump.before.stream().anyMatch(line -> line.startsWith("THREAD START (") && line.endsWith("name=\"main\", group=\"main\")")));
         assertTrue(dump.before.stream().anyMatch(line -> line.startsWith("\ttext.Known.main(Known.java:")));
     }
 
