@@ -7,7 +7,7 @@ use std::path::Path;
 /// Most lines of product code of each package: neither blank nor comment, without tests, examples
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 17] = [
-    ("agent", 15340),
+    ("agent", 15352),
     ("bytecode", 2807),
     ("cli", 14000),
     ("format", 1157),

@@ -8,6 +8,7 @@ use crate::copied::{self, Step};
 use crate::heap::cause;
 use crate::heap::error::{DumpError, For};
 use crate::heap::facts::jvm_words::jvm_words;
+use crate::heap::facts::memory_reserve;
 use crate::heap::object_sizes;
 use crate::heap::outcome::Outcome;
 use crate::heap::request::Request;
@@ -35,13 +36,14 @@ pub(in crate::heap) fn dump_by_hotspot(
     check(&name, order, env, jni)?;
     // Not all of the time is a pause: HotSpot since 22 joins the pieces of its file when the
     // application runs again.
-    let (dumped, pause) = stopped_by(env, jni, || {
+    let dump = || {
         watched(
             || name.raw.bytes(),
             order.options.verbose,
             || management.dump_heap(jni, name.string()),
         )
-    });
+    };
+    let (dumped, pause) = memory_reserve::without(env, jni, || stopped_by(env, jni, dump));
     copied::tell(Step::Copied);
     dumped.map_err(DumpError::Dumper)?;
     let tables = Tables::new();

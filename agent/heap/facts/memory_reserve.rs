@@ -99,6 +99,19 @@ pub(crate) fn give_up(jni: &Jni<'_>) {
     }
 }
 
+/// Runs `body` while nothing holds the reserve, so that it is not in HotSpot's own dump of what is
+/// alive. It is made anew afterwards, unless the heap is full by then.
+pub(in crate::heap) fn without<R>(env: &Env, jni: &Jni<'_>, body: impl FnOnce() -> R) -> R {
+    let is_there = RESERVE.lock().is_some();
+    give_up(jni);
+    let done = body();
+    if let (true, Ok(loaded)) = (is_there, env.loaded_classes(jni)) {
+        make(env, jni, &loaded);
+        loaded.into_iter().for_each(|class| jni.forget(class));
+    }
+    done
+}
+
 /// Marks the reserve as an object of the agent's own, which is in no dump.
 pub(in crate::heap) fn tag(env: &Env, jni: &Jni<'_>) -> Result<(), JvmtiError> {
     let array = RESERVE.lock().as_ref().and_then(|it| jni.local(it));
