@@ -7,12 +7,10 @@ use crate::message::say;
 use crate::other_switches;
 use crate::session::Session;
 use crate::thrown::Thrower;
-use hotspot::flags;
 use jvm::event::{
     Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, RESOURCE_EXHAUSTED, THREAD_END,
     THREAD_START,
 };
-use jvm::java_version::java_version;
 use jvm::jni::Jni;
 use jvm::last_hook::LastHook;
 use jvm::os::descriptor::keep_reserve;
@@ -154,13 +152,6 @@ fn may_error_follow(session: &Session, jni: &Jni<'_>) -> bool {
         && is_signal()
 }
 
-/// Whether a collection may wait for ever from now on, and with it all that needs a safepoint: the
-/// dump, and the JVM's end. HotSpot 8 ends the concurrent threads of G1 before VMDeath. The next
-/// collection may start a cycle of theirs, and the one after that waits for its first step.
-fn may_collection_wait(session: &Session) -> bool {
-    java_version(&session.env) == 0 && flags::is_on("UseG1GC") == Some(true)
-}
-
 /// Tells of a dump that nothing waits for any more.
 fn tell_whether_done(is_done: bool) {
     if !is_done {
@@ -175,8 +166,8 @@ pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
     // Until this function ends: from here on, a thread dump would crash the JVM.
     let _ignored = QuitIgnored::begin();
     session.profiles.stop(jni);
-    if may_collection_wait(session) {
-        jni.hold_off_collections();
+    if heap::may_collection_wait(&session.env) {
+        heap::hold_off_collections(jni);
     }
     if let Some(net) = &session.net {
         net.connection.hurry();

@@ -3,7 +3,7 @@
 
 use crate::env::Env;
 use crate::jni::Jni;
-use crate::new_object::HeapBytes;
+use crate::new_object::{are_collections_held_off, HeapBytes};
 use crate::object::Object;
 use std::thread::sleep;
 use std::time::Duration;
@@ -15,15 +15,18 @@ const RUNTIME: &[u8] = b"Ljava/lang/Runtime;";
 const COLLECTION: Duration = Duration::from_millis(10);
 const COLLECTION_LOOKS: u32 = 300;
 
-/// Whether there is room, according to `java.lang.Runtime`, which is one of these classes.
+/// Whether there is room, according to `java.lang.Runtime`, which is one of these classes. There is
+/// none while collections are held off: what is free may still need one.
 pub fn is_there(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> bool {
-    bytes(env, jni, classes).is_some_and(|heap| heap.free >= LEAST_FREE_BYTES)
+    !are_collections_held_off()
+        && bytes(env, jni, classes).is_some_and(|heap| heap.free >= LEAST_FREE_BYTES)
 }
 
 /// The same, or whether there is room within three seconds, by the application's collections: under
 /// ZGC, the heap of one that allocates fast is full for moments, again and again.
 pub fn comes(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> bool {
-    let Some(runtime) = runtime(env, jni, classes) else {
+    let runtime = runtime(env, jni, classes);
+    let Some(runtime) = runtime.filter(|_| !are_collections_held_off()) else {
         return false;
     };
     (0..COLLECTION_LOOKS).any(|look| {

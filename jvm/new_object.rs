@@ -11,6 +11,15 @@ pub use jni::objects::JValue;
 use jni::objects::{JClass, JObject};
 use jni::sys::{jarray, jobject};
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether collections are held off until the process ends.
+static HELD_OFF: AtomicBool = AtomicBool::new(false);
+
+/// Whether [`Jni::hold_off_collections`] was called.
+pub(crate) fn are_collections_held_off() -> bool {
+    HELD_OFF.load(Ordering::Relaxed)
+}
 
 /// The heap in bytes. Dead objects count as used until they are collected.
 #[derive(Clone, Copy, Debug)]
@@ -179,14 +188,14 @@ impl<'f> Jni<'f> {
     }
 
     /// Keeps the JVM from collecting until the process ends, if its collector pins no objects: this
-    /// thread has an array in native code (`GetPrimitiveArrayCritical`) and never gives it back. At
-    /// the JVM's end. Threads that need a collection wait.
-    pub fn hold_off_collections(&self) {
-        if let Some(array) = self.new_array_of_bytes(0) {
-            let a: jobject = array.raw();
-            // SAFETY: a live array. This thread needs no other array in native code.
-            unsafe { jni_call!(self, GetPrimitiveArrayCritical(a, null_mut()), null_mut()) };
-        }
+    /// thread has this array in native code (`GetPrimitiveArrayCritical`) and never gives it back.
+    /// At the JVM's end. Threads that need a collection wait for ever, so the agent makes no object
+    /// any more ([`crate::heap_room`]).
+    pub fn hold_off_collections(&self, array: &Object<'_>) {
+        HELD_OFF.store(true, Ordering::Relaxed);
+        let a: jobject = array.raw();
+        // SAFETY: a live array. This thread needs no other array in native code.
+        unsafe { jni_call!(self, GetPrimitiveArrayCritical(a, null_mut()), null_mut()) };
     }
 
     /// Enters the monitor of an object that no other thread knows; `false` if the JVM refuses.

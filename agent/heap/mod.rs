@@ -5,7 +5,9 @@
 //! other, and [`facts`] are read from the JVM.
 
 use crate::message::say;
+use hotspot::flags;
 use jvm::env::Env;
+use jvm::java_version::java_version;
 use jvm::jni::Jni;
 use jvm::object::Object;
 use options::{OnOutOfMemory, Options, StopTheWorld};
@@ -29,7 +31,7 @@ use error::DumpError;
 
 pub(crate) use count::count;
 pub(crate) use dump::{dump, is_dumping_here, Known};
-pub(crate) use facts::memory_reserve::give_up as give_up_reserve;
+pub(crate) use facts::memory_reserve::{give_up as give_up_reserve, hold_off_collections};
 
 /// Makes the objects that dumps need, while the heap has room: a dump itself then allocates
 /// nothing. Runs in `VMInit`, on any thread with a local frame.
@@ -45,10 +47,17 @@ pub(crate) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, options: &Options) {
     }
     facts::unlinked::link(env, jni, &loaded);
     let name = dumper::prepared_name();
-    if options.oom != OnOutOfMemory::Nothing {
+    if options.oom != OnOutOfMemory::Nothing || may_collection_wait(env) {
         facts::memory_reserve::make(env, jni, &loaded);
     }
     facts::kept_objects::prepare(env, jni, loaded, name.as_deref());
+}
+
+/// Whether a collection may wait for ever at the JVM's end, and with it all that needs a safepoint:
+/// the dump, and that end. HotSpot 8 ends the concurrent threads of G1 before VMDeath. The next
+/// collection may start a cycle of theirs, and the one after that waits for its first step.
+pub(crate) fn may_collection_wait(env: &Env) -> bool {
+    java_version(env) == 0 && flags::is_on("UseG1GC") == Some(true)
 }
 
 /// Tells the user at startup, rather than at the first dump, that dumps will stop the application,

@@ -7,14 +7,14 @@ use std::path::Path;
 /// Most lines of product code of each package: neither blank nor comment, without tests, examples
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 17] = [
-    ("agent", 15352),
+    ("agent", 15360),
     ("bytecode", 2807),
     ("cli", 14000),
     ("format", 1157),
     ("graph", 9055),
     ("headroom", 249),
     ("hotspot", 5202),
-    ("jvm", 5171),
+    ("jvm", 5177),
     ("options", 1807),
     ("reader", 7044),
     ("redact", 610),

@@ -106,10 +106,21 @@ pub(in crate::heap) fn without<R>(env: &Env, jni: &Jni<'_>, body: impl FnOnce() 
     give_up(jni);
     let done = body();
     if let (true, Ok(loaded)) = (is_there, env.loaded_classes(jni)) {
-        make(env, jni, &loaded);
+        if heap_room::is_there(env, jni, &loaded) {
+            make(env, jni, &loaded);
+        }
         loaded.into_iter().for_each(|class| jni.forget(class));
     }
     done
+}
+
+/// Keeps the JVM from collecting until the process ends. A new array could wait for the very
+/// collection that waits for ever, so the reserve serves; without one, collections go on.
+pub(crate) fn hold_off_collections(jni: &Jni<'_>) {
+    let array = RESERVE.lock().as_ref().and_then(|it| jni.local(it));
+    if let Some(array) = array {
+        jni.hold_off_collections(&array);
+    }
 }
 
 /// Marks the reserve as an object of the agent's own, which is in no dump.

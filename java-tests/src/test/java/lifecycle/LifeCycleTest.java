@@ -92,13 +92,28 @@ class LifeCycleTest {
     @ValueSource(strings = {"main", "halt"})
     void theEndWaitsForNoCollection(String ending) {
         for (Jdk jdk : Jdks.majors()) {
-            Path dump = folder.resolve(jdk.major + ".hprof");
-            try (Jvm jvm = Jvm.on(jdk, folder).with(Collector.G1).switches("-Xmx64m", "-XX:+ExplicitGCInvokesConcurrent")
-                    .dumpTo(dump).run(Collecting.class, ending).ready()) {
-                assertEquals(0, jvm.end(), jvm.err::text);
-                jvm.dumped(1);
-                new HprofCheck(dump).good();
+            for (int run = 1; !endsWithADump(jdk, ending, run); run++) {
+                assertTrue(jdk.major == 8 && run < 3, "Java 8 alone waits, and seldom, before it tells of its end");
             }
+        }
+    }
+
+    /** Not so if HotSpot 8 waited before it told the agent of its end: without the agent, 2 of 160 did. */
+    private boolean endsWithADump(Jdk jdk, String ending, int run) {
+        Path dump = folder.resolve(jdk.major + "." + run + ".hprof");
+        try (Jvm jvm = Jvm.on(jdk, folder).with(Collector.G1).switches("-Xmx64m", "-XX:+ExplicitGCInvokesConcurrent")
+                .dumpTo(dump).run(Collecting.class, ending).ready()) {
+            try {
+                assertEquals(0, jvm.end(), jvm.err::text);
+            } catch (AssertionError waits) {
+                if (jvm.err.text().isEmpty()) {
+                    return false;
+                }
+                throw waits;
+            }
+            jvm.dumped(1);
+            new HprofCheck(dump).good();
+            return true;
         }
     }
 
