@@ -27,6 +27,8 @@ const LATE_ERROR: Duration = Duration::from_secs(1);
 /// `VMInit`: makes the objects that dumps need while the heap has room, switches events on, and
 /// counts what exists already.
 pub(crate) fn vm_init(session: &'static Session, jni: &mut Jni<'_>) {
+    // If there is no memory for a local frame, there is none for objects.
+    let _ = jni.with_frame(|jni| heap::prepare_end(&session.env, jni, &session.options));
     // With a socket, a heap dump can be requested in any session.
     let is_forked = session.options.heap_dump || session.options.on.is_some();
     if is_forked || session.net.is_some() {

@@ -47,10 +47,18 @@ pub(crate) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, options: &Options) {
     }
     facts::unlinked::link(env, jni, &loaded);
     let name = dumper::prepared_name();
-    if options.oom != OnOutOfMemory::Nothing || may_collection_wait(env) {
+    facts::kept_objects::prepare(env, jni, loaded, name.as_deref());
+}
+
+/// Makes the reserve where it may be needed: at the first OutOfMemoryError, or to hold collections
+/// off. Runs in `VMInit` of any session, on any thread with a local frame.
+pub(crate) fn prepare_end(env: &Env, jni: &Jni<'_>, options: &Options) {
+    if options.oom == OnOutOfMemory::Nothing && !may_collection_wait(env) {
+        return;
+    }
+    if let Ok(loaded) = env.loaded_classes(jni) {
         facts::memory_reserve::make(env, jni, &loaded);
     }
-    facts::kept_objects::prepare(env, jni, loaded, name.as_deref());
 }
 
 /// Whether a collection may wait for ever at the JVM's end, and with it all that needs a safepoint:
