@@ -1,5 +1,4 @@
 //! Rows of classes: what no root leads to, and one name in several loaders.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
 use std::process::Command;

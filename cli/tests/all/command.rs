@@ -1,12 +1,4 @@
 //! The command as users see it: output, exit codes, closed pipes.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a test fails by panicking"
-)]
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};

@@ -1,13 +1,5 @@
 //! `hprof convert`: an Android dump becomes one of version 1.0.2. It is what Android's hprof-conv
 //! makes, byte by byte, but for arrays without elements, whose length hprof-conv forgets to change.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a test fails by panicking"
-)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,9 +1,4 @@
 //! `hprof diff` as users see it.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use std::process::{Command, Output};
 

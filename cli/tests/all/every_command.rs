@@ -1,12 +1,5 @@
 //! Every command that reads a dump, on files that are none, are cut, or are made to exhaust memory:
 //! each ends with a message and an exit code, in little memory.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    reason = "a test fails by panicking"
-)]
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

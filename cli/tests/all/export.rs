@@ -1,10 +1,5 @@
 //! `hprof convert --to parquet`: tables that are whole, say what is in the dump, and tell no text
 //! unasked.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use sample::{wasteful, Dump};
 use std::fs::{self, File};

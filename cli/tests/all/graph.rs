@@ -1,9 +1,4 @@
 //! `hprof leaks`, `histo --retained` and `show` as users see them.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

@@ -1,12 +1,4 @@
 //! Files made to exhaust memory, and outputs that would destroy a dump.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a test fails by panicking"
-)]
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};

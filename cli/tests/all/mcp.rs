@@ -1,10 +1,5 @@
 //! `hprof mcp` as a process: what comes in, whatever it is, is answered or refused, and the end of
 //! the input ends it.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};

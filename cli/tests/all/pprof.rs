@@ -1,12 +1,4 @@
 //! Profiles for pprof, decoded again.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a test fails by panicking"
-)]
 
 use std::collections::HashMap;
 use std::io::Read;

@@ -1,13 +1,5 @@
 //! `hprof sites` and the profiles of `hprof convert` as users see them. Their expected output is in
 //! `profiles/`; `BLESS=1` rewrites it.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a test fails by panicking"
-)]
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

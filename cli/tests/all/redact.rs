@@ -1,12 +1,4 @@
 //! `hprof convert --redact`: copies of dumps, plain and compressed.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a test fails by panicking"
-)]
 
 use std::fs;
 use std::io::{Read, Write};

@@ -1,12 +1,5 @@
 //! The page of `hprof report`: its size is bounded, it replaces no dump, and names cannot execute
 //! in it.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a test fails by panicking"
-)]
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

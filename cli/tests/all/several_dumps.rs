@@ -1,9 +1,4 @@
 //! A file with several heap dumps, as the JDK's agent writes them: each command reads one.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use std::io::Write;
 use std::path::Path;

@@ -1,10 +1,4 @@
 //! Signals that end a command while it writes: nothing temporary stays.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use std::fs;
 use std::path::Path;

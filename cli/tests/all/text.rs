@@ -1,12 +1,4 @@
 //! `hprof convert --to text`: every kind of file in the layout of the JDK's agent.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a test fails by panicking"
-)]
 
 use std::fs::{self, File};
 use std::io::Write;

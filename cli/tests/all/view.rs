@@ -1,9 +1,4 @@
 //! `hprof view` on its socket: who may ask, and what the answers are.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

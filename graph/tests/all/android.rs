@@ -1,5 +1,4 @@
 //! What Android has given up is found if a strong reference keeps it.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use graph::{AndroidLeak, GivenUp, Heap, Input, Options};
 use sample::Dump;

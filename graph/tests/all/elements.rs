@@ -1,9 +1,4 @@
 //! What a suspect holds as the program knows it, and who holds it for long.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use graph::{Heap, Input, Leaks, Options, References, Retained, Suspect, Who};
 use sample::Dump;

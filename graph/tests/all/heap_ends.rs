@@ -1,11 +1,5 @@
 //! Segments with a false length: the graph has the objects that the reader counts, whether the file
 //! is compressed and however many threads read it.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    reason = "a test fails by panicking"
-)]
 
 use std::io::Write;
 

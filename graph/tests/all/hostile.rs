@@ -1,10 +1,5 @@
 //! Hostile files: a file that is truncated, changed or invented gives an answer or an error, never
 //! a panic, and no length in it is trusted for allocation.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use graph::{Heap, Input, Options};
 use proptest::prelude::*;

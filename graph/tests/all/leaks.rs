@@ -1,9 +1,4 @@
 //! Suspects, their paths and the objects that they hold, on heaps of known shape.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use graph::{Dominator, Heap, Input, Leaks, LeftOut, Options, Path, References, Retained, Who};
 use reader::RootKind;

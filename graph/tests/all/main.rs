@@ -1,4 +1,10 @@
 //! Graphs of whole dumps: one program of tests, so that it is linked once.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
 
 mod android;
 mod elements;

@@ -1,9 +1,4 @@
 //! The values of a map whose keys have its bytes, and constants that the JDK has in each program.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use graph::{Heap, Input, Leaks, Options, References, Retained};
 use sample::Dump;

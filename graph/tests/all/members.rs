@@ -1,10 +1,4 @@
 //! A compressed dump gives the same answers as an uncompressed one, however its members are cut.
-#![allow(
-    clippy::unwrap_used,
-    clippy::cast_possible_truncation,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};

@@ -1,10 +1,5 @@
 //! Retained sizes of random graphs, compared object by object with a naive algorithm: the objects
 //! that become unreachable when an object is removed.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation
-)]
 
 use std::collections::BTreeSet;
 

@@ -1,10 +1,5 @@
 //! Names of threads and texts of strings, as JDKs and Android's runtimes have stored them. The
 //! graph and the reader agree.
-#![allow(
-    clippy::unwrap_used,
-    clippy::cast_possible_truncation,
-    reason = "a test fails by panicking"
-)]
 
 use std::io::{self, Read};
 

@@ -1,10 +1,5 @@
 //! GraalVM's native images write each class object as a class and as an instance: it is one object,
 //! with the fields of both, for the graph and for the reader.
-#![allow(
-    clippy::unwrap_used,
-    clippy::cast_possible_truncation,
-    reason = "a test fails by panicking"
-)]
 
 use graph::{Heap, Input, Options, References, Retained};
 use reader::{summarize, DumpReader, Histogram};

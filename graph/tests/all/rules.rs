@@ -1,5 +1,4 @@
 //! By Eclipse MAT's rules, a class keeps neither its signers nor its protection domain.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use graph::{Heap, Input, Options};
 use sample::{file_of, Dump, ARRAY, FLAGS, LEAF, NAME};

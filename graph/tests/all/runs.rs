@@ -1,9 +1,4 @@
 //! A run of nodes is one of the largest things.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use graph::{Heap, Input, Options, References, Retained};
 use sample::Dump;

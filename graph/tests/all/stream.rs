@@ -1,10 +1,4 @@
 //! A heap is the same graph whether it is read from a dump or from a graph stream.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    reason = "a test fails by panicking"
-)]
 
 use std::collections::BTreeMap;
 

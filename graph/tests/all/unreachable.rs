@@ -1,5 +1,4 @@
 //! What no root leads to is counted.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use graph::{Heap, Input, Options, References, Retained, Unreachable};
 use sample::Dump;

@@ -1,9 +1,4 @@
 //! Planted waste is found, to the byte.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use graph::{Filling, Heap, Input, Options, References, Retained, Waste};
 use sample::{wasteful, Dump};

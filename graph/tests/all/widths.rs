@@ -1,5 +1,4 @@
 //! The width of references where the file does not tell it, by the graph and by the reader.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use graph::{Heap, Input, Options};
 use reader::{DumpReader, Histogram};

@@ -1,12 +1,4 @@
 //! The output of `info` and `histo` for a dump with known contents.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a test fails by panicking"
-)]
 
 use std::io::Read;
 

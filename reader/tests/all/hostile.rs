@@ -1,12 +1,4 @@
 //! Files made to break a reader: no bytes cause a panic, an overflow or an endless loop.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a test fails by panicking"
-)]
 
 use crate::trial::{try_check, try_info, try_profiles};
 use proptest::prelude::*;

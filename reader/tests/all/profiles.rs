@@ -1,12 +1,4 @@
 //! Allocation sites and CPU profiles, from records, from the objects of a heap dump and from text.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a test fails by panicking"
-)]
 
 use reader::{Allocations, Amount, CpuProfile, Opened, ReadError, Site};
 use sample::*;

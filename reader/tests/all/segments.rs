@@ -1,12 +1,4 @@
 //! The segments of a heap, read by several threads.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a test fails by panicking"
-)]
 
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;

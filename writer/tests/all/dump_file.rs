@@ -1,5 +1,4 @@
 //! A dump file seen from outside: what is on disk after each way in which it can end.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use std::fs;
 use std::io::Read;

@@ -1,12 +1,6 @@
 //! Goldens: each record as a list of its fields, for a person to compare with the format text.
 //!
 //! `BLESS=1 cargo test -p hprof-writer --test golden` rewrites the files; review the difference.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
 
 use std::fmt::Write;
 use std::path::Path;

@@ -3,7 +3,6 @@
 //!
 //! See `text/tests/real/README.md` for their origin. None of these records contains an id, so it
 //! does not matter that the old agent's ids have four bytes.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use format::ClassName;
 use format::RECORD_HEADER_BYTES;

@@ -1,6 +1,5 @@
 //! A file whose head and tail are written by two writers, like the two processes of a snapshot, but
 //! in one process.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use std::fs;
 use std::io::Read;
