@@ -15,13 +15,15 @@
 #include <unistd.h>
 
 /* Those that answer -1 and set errno; those that answer the error; the one that answers no pointer. */
-#define MINUS_ONE(X) X(connect) X(dup2) X(dup3) X(fallocate) X(fchmod) X(fcntl) X(fork) X(fstat64) X(fsync) X(ftruncate64) X(getrlimit) \
-    X(ioctl) X(linkat) X(lseek64) X(lstat64) X(madvise) X(mmap) X(mmap64) X(mprotect) X(mremap) X(munmap) X(open) X(open64) X(pipe2) \
-    X(poll) X(prctl) X(pread) X(pread64) X(process_vm_readv) X(pwrite) X(pwrite64) X(read) X(readv) X(rename) X(setpriority) \
-    X(sigaction) X(signal) X(socket) X(socketpair) X(stat64) X(syscall) X(timer_create) X(timer_settime) X(unlink) X(waitid) X(waitpid) \
-    X(write) X(writev)
-#define ANSWERED(X) X(posix_spawn) X(pthread_create) X(pthread_getattr_np) X(pthread_setname_np)
-#define POINTER(X) X(opendir) X(realpath)
+#define MINUS_ONE(X) X(connect) X(dup2) X(dup3) X(fallocate) X(fchmod) X(fcntl) X(fork) X(fstat64) X(fsync) \
+    X(ftruncate) X(ftruncate64) X(getpeername) X(getpriority) X(getrandom) X(getrlimit) X(getrusage) X(getsockname) X(getsockopt) X(ioctl) \
+    X(linkat) X(lseek64) X(lstat64) X(madvise) X(mmap) X(mmap64) X(mprotect) X(mremap) X(munmap) X(open) X(open64) X(pipe2) X(poll) \
+    X(prctl) X(pread) X(pread64) X(prlimit) X(process_vm_readv) X(pwrite) X(pwrite64) X(read) X(readlink) X(readv) X(recv) X(rename) \
+    X(sched_getaffinity) X(send) X(setpriority) X(setsockopt) X(shutdown) X(sigaction) X(sigaltstack) X(signal) X(socket) X(socketpair) \
+    X(stat64) X(syscall) X(statx) X(timer_create) X(timer_delete) X(timer_settime) X(unlink) X(waitid) X(waitpid) X(write) X(writev)
+#define ANSWERED(X) X(clock_nanosleep) X(getaddrinfo) X(posix_spawn) X(pthread_create) X(pthread_getattr_np) X(pthread_getcpuclockid) \
+    X(pthread_setname_np)
+#define POINTER(X) X(dlopen) X(getcwd) X(opendir) X(readdir64) X(realpath)
 #define ALL(X) MINUS_ONE(X) ANSWERED(X) POINTER(X)
 
 #define NUMBER(name) NUMBER_##name,
