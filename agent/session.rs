@@ -143,14 +143,12 @@ impl Session {
         };
         kept_files::make_room(order);
         let made = heap::dump(self.vm, jni, order, known, &*outlet);
-        if let Some((file, _)) = &made {
-            kept_files::remove_surplus(order, file);
-        }
-        let is_there = made.is_some();
-        let has_profiles = made.is_some_and(|(_, has_profiles)| has_profiles);
-        if let (false, Some(file)) = (is_there, outlet.file()) {
+        if let Some(made) = &made {
+            kept_files::remove_surplus(order, &made.file);
+        } else if let Some(file) = outlet.file() {
             USED_NAMES.lock().give_back(file);
         }
+        let has_profiles = made.as_ref().is_some_and(|made| made.has_profiles);
         if let (Some(cpu), Some(counts)) = (cpu, counts) {
             if !has_profiles {
                 cpu.give_back(counts);
@@ -162,7 +160,7 @@ impl Session {
                 ));
             }
         }
-        is_there
+        made.is_some()
     }
 
     /// Makes the dump for a request. On the dump queue's thread.

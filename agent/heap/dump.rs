@@ -74,8 +74,16 @@ pub(crate) struct Known<'s> {
     pub(crate) cpu: Option<(&'s StackTraces, &'s CpuCounts)>,
 }
 
-/// Makes one dump and reports the result on stderr. Returns the file, or the name of the peer that
-/// has received it, and whether the profiles are in it.
+/// A dump that was made.
+#[derive(Debug)]
+pub(crate) struct MadeDump {
+    /// The file, or the name of the peer that has received it.
+    pub(crate) file: PathBuf,
+    /// Whether the profiles are in it.
+    pub(crate) has_profiles: bool,
+}
+
+/// Makes one dump and reports the result on stderr.
 ///
 /// Runs on any thread attached to the JVM, in the live phase. The application pauses for a part of
 /// the time only.
@@ -85,7 +93,7 @@ pub(crate) fn dump(
     order: &Order<'_>,
     known: Known<'_>,
     outlet: &dyn Outlet,
-) -> Option<(PathBuf, bool)> {
+) -> Option<MadeDump> {
     let _alone = Alone::begin();
     or_none("dump", || dump_alone(vm, jni, order, known, outlet))
 }
@@ -130,7 +138,7 @@ fn dump_alone(
     order: &Order<'_>,
     known: Known<'_>,
     outlet: &dyn Outlet,
-) -> Option<(PathBuf, bool)> {
+) -> Option<MadeDump> {
     let mut last_child = match take_turn() {
         Ok(last_child) => last_child,
         Err(why) => {
@@ -163,7 +171,10 @@ fn dump_alone(
             tell_client(&outcome.for_programs().to_string());
             say_if(is_told, &line);
             *last_child = child.and_then(Child::end_alone);
-            Some((outcome.path, outcome.counts.is_some()))
+            Some(MadeDump {
+                file: outcome.path,
+                has_profiles: outcome.counts.is_some(),
+            })
         }
         // It is there, but not under its name.
         Err(DumpError::Write(error @ WriteError::Unnamed { .. })) => {

@@ -21,8 +21,8 @@ pub(super) struct Group {
     pub(super) rows: &'static [Row],
 }
 
-/// All options.
-pub(super) const GROUPS: [Group; 5] = [
+/// All options that the help may show.
+pub(super) const GROUPS: [Group; 4] = [
     Group {
         title: "What to record, and when",
         rows: record::ROWS,
@@ -39,13 +39,9 @@ pub(super) const GROUPS: [Group; 5] = [
         title: "How a heap is dumped",
         rows: dumps::ROWS,
     },
-    Group {
-        title: "Accepted without effect",
-        rows: old::ROWS,
-    },
 ];
 
 /// All options, one after the other.
 pub(super) fn rows() -> impl Iterator<Item = &'static Row> {
-    GROUPS.iter().flat_map(|group| group.rows)
+    GROUPS.iter().flat_map(|group| group.rows).chain(old::ROWS)
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 /// Most lines of product code of each package: neither blank nor comment, without tests, examples
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 17] = [
-    ("agent", 15360),
+    ("agent", 15372),
     ("bytecode", 2807),
     ("cli", 14000),
     ("format", 1157),
@@ -15,7 +15,7 @@ const MOST_CODE_LINES: [(&str, usize); 17] = [
     ("headroom", 249),
     ("hotspot", 5202),
     ("jvm", 5177),
-    ("options", 1807),
+    ("options", 1803),
     ("reader", 7044),
     ("redact", 610),
     ("snapshot", 3648),
@@ -46,7 +46,7 @@ const MOST_WORDS: [(&str, usize); 24] = [
     ("docs/mcp.md", 487),
     ("docs/memory.md", 614),
     ("docs/options.md", 1218),
-    ("docs/production.md", 1971),
+    ("docs/production.md", 1976),
     ("docs/releasing.md", 197),
     ("docs/sql.md", 1077),
     ("docs/troubleshooting.md", 2128),
