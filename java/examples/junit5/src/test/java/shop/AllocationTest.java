@@ -21,7 +21,7 @@ class AllocationTest {
         AssertionError error =
                 assertThrows(AssertionError.class, () -> assertThat(heap()).retains(Session.class).instances(0));
         String message = error.getMessage();
-        assertTrue(message.contains("\n    allocated:\n      at shop.Shop.visit(Shop.java:13)\n"), message);
+        assertTrue(message.contains("\n  allocated:\n    at shop.Shop.visit(Shop.java:13)\n"), message);
         assertTrue(message.contains("AllocationTest.java:20)"), message);
     }
 }
