@@ -32,6 +32,8 @@ final class KnownGaps {
         lack("argument while a class is initialized", !isRead || code == Code.C1);
         lack("monitor entered by native code", java == 11);
         lack("expression", java == 8);
+        // Between two instructions, what is on its way is an operand, too.
+        lack("returned.*|thrown|passed on", java == 8 && code == Code.INTERPRETED);
         lack(".*in a loop|array|constructor|monitor|receiver|synchronized method", !isRead && isCompiled);
         lack("continuation .*", code == Code.INTERPRETED);
         classes.put("roots.Constructs$Holder", !isRead && isCompiled ? 1L : 0L);
