@@ -22,7 +22,7 @@ fetch_slurp() {
     fi
     command -v cargo >/dev/null || fail "cargo is needed (the Rust toolchain)"
     # In a folder away from this workspace's own settings. It reads small dumps, so a release is not worth its minute.
-    (cd "$readers" && cargo install --quiet --locked --debug --root . --target-dir build "hprof-slurp@$slurp") ||
+    (cd "$readers" && CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --debug --root . --target-dir build "hprof-slurp@$slurp") ||
         fail "hprof-slurp $slurp cannot be had or built"
     rm -rf "$readers/build"
     echo "$slurp" >"$readers/.hprof-slurp"

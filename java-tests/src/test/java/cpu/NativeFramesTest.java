@@ -25,7 +25,7 @@ public class NativeFramesTest {
     /** Where the library was not there when the agent last looked, the first samples have no name. */
     private static final double NAMED = 0.8;
     private static final int DEPTH = 3;
-    private static final String TENTHS = "30";
+    private static final String TENTHS = "15";
 
     @TempDir Path folder;
 

@@ -85,8 +85,10 @@ class FullHeapTest {
                 Path file = folder.resolve(number + ".hprof");
                 String end = Attach.dump(jvm, number, "file=" + file);
                 assertTrue(Engine.isSnapshot(end) || Engine.wasMoving(end), jvm.err::text);
+                jvm.standStill();
                 new HprofCheck(file).good();
                 Files.delete(file);
+                jvm.goOn();
             }
             isAlive(jvm);
         }

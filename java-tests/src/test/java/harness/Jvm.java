@@ -91,6 +91,15 @@ public final class Jvm implements AutoCloseable {
         Command.kill(name, pid());
     }
 
+    /** Lets none of its threads run until `goOn`, so that readers of its dumps have the processors. */
+    public void standStill() {
+        signal("STOP");
+    }
+
+    public void goOn() {
+        signal("CONT");
+    }
+
     /** The n-th line about a finished dump. */
     public String dumped(int count) {
         return err.await(count, "word of a finished dump", line -> line.contains("hprof-rs: dumped"), LIMIT);

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.Arguments;
  */
 @Isolated("keeps both processors busy")
 class TogetherTest {
-    private static final String SECONDS = System.getProperty("seconds", "3");
+    private static final String SECONDS = System.getProperty("seconds", "1");
     private static final int SIGNALS = 3;
     private static final List<String> MODES = List.of(
             "heap=all,sampling=0,cpu=times,monitor=y,format=a",

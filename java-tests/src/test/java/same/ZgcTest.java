@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 
 /** Dumps of programs whose objects ZGC moves all the time, or that write all the time: each is of one moment. */
 class ZgcTest {
-    private static final int DUMPS = 4;
+    private static final int DUMPS = 3;
 
     @TempDir Path folder;
 
@@ -51,9 +51,11 @@ class ZgcTest {
                 String line = Attach.dump(jvm, number, "file=" + file);
                 copies += Engine.isSnapshot(line) ? 1 : 0;
                 assertTrue(Engine.isSnapshot(line) || Engine.wasMoving(line) && number < 3 * DUMPS, line);
+                jvm.standStill();
                 new HprofCheck(file).good();
                 mustHaveAllCells(HprofFile.read(file));
                 Files.delete(file);
+                jvm.goOn();
             }
             assertEquals(0, jvm.end(), jvm.err::text);
         }
@@ -84,8 +86,10 @@ class ZgcTest {
                 Path file = folder.resolve(number + ".hprof");
                 String line = Attach.dump(jvm, number, "copy=image,file=" + file);
                 assertTrue(Engine.isSnapshot(line) && line.contains("of an image of"), () -> line + jvm.err.text());
+                jvm.standStill();
                 mustHaveAllCells(HprofFile.read(file));
                 Files.delete(file);
+                jvm.goOn();
             }
             assertEquals(0, jvm.end(), jvm.err::text);
         }

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.Arguments;
 
 /** Threads that run while the dump is made have their frames of that moment, and all of them have names. */
 class RunningTest {
-    private static final int DUMPS = 3;
+    private static final int DUMPS = 2;
     private static final String SUBJECT = Running.class.getName();
 
     @TempDir Path folder;
@@ -50,11 +50,13 @@ class RunningTest {
                 jvm.signal("QUIT");
                 String line = jvm.dumped(dump);
                 assertTrue(Engine.isSnapshot(line), line);
+                jvm.standStill();
                 Path file = Path.of(line.replaceAll(".*dumped |: \\d+ bytes.*", ""));
                 checkNativeCode(file, wrong);
                 try (NetBeansReader reader = new NetBeansReader(file)) {
                     reader.threads().forEach((thread, stack) -> check(thread, stack, source, wrong));
                 }
+                jvm.goOn();
             }
             assertTrue(wrong.isEmpty(), () -> wrong.size() + " wrong frames, such as " + wrong.get(0));
             assertEquals(0, jvm.end(), jvm.err::text);
