@@ -3,7 +3,7 @@
 use super::dumper::dump_by_hotspot;
 use super::error::{estimate_text, Again, DumpError, For};
 use super::facts::allocation_traces::Profiled;
-use super::fork::{Attempt, Child, Ending};
+use super::fork::{self, Attempt, Child, Ending};
 use super::left::check_mappings;
 use super::object_sizes;
 use super::outcome::{sent_what, Outcome};
@@ -342,8 +342,7 @@ pub(super) fn by_fork<T>(
         }
     }
     if was_moving {
-        let why = "the collector was moving objects at each fork".to_owned();
-        return Err(DumpError::Engine(why));
+        return Err(DumpError::Engine(fork::MOVING.to_owned()));
     }
     Err(DumpError::NoCopy(format!(
         "{} failed, which stopped the application for {} ms in total: the JVM was loading classes, held locks, had no processor, or its heap grew",

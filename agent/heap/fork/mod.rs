@@ -45,3 +45,4 @@ mod virtual_thread_fields;
 pub(super) use attempt::Attempt;
 pub(super) use parent::never_copied;
 pub(super) use process::{Child, Ending};
+pub(super) use stillness::MOVING;

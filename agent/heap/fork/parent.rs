@@ -130,7 +130,7 @@ impl<'f> Attempt<'f> {
         let (allocated, held) =
             AllocationTraces::take(profiled, options, (env, jni), &mut catalogue, &mut objects)?;
         // No class is linked from here to the fork: its objects would be unknown.
-        await_still(&mut image);
+        await_still(&mut image)?;
         let closed = CLASS_GATE.close();
         pinned.extend(self.catch_up(&mut catalogue, &mut objects)?);
         pinned.push((own_thread, current.handle()));

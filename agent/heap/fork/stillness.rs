@@ -3,15 +3,18 @@
 
 use super::image::{AnyImage, HeapImage};
 use super::rounds::no_image;
-use crate::heap::error::Again;
+use crate::ending;
+use crate::heap::error::{Again, DumpError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Time between two looks whether the collector moves objects.
 const LOOK: Duration = Duration::from_millis(1);
-/// An attempt waits so long until it does not, and while threads wait, so long.
+/// A dump waits so long until it does not, and while threads wait, so long.
 const LONG: Duration = Duration::from_secs(10);
 const SHORT: Duration = Duration::from_millis(100);
+/// Why there is no copy of the heap.
+pub(in crate::heap) const MOVING: &str = "the collector was moving objects all the time";
 
 /// Copies what was written meanwhile, unless it is more than this. If that fails, there is no
 /// image.
@@ -23,15 +26,18 @@ pub(super) fn catch_up(image: &mut Option<AnyImage>, most_bytes: u64) {
 }
 
 /// Copies what was written meanwhile, until the collector moves no objects: a stop would be for
-/// nothing.
-pub(super) fn await_still(image: &mut Option<AnyImage>) {
+/// nothing. The error is that it never ends. HotSpot ends the threads of ZGC before `VMDeath`,
+/// wherever they are, so then there is nothing to wait for.
+pub(super) fn await_still(image: &mut Option<AnyImage>) -> Result<(), DumpError> {
     let began = Instant::now();
     loop {
         catch_up(image, u64::MAX);
-        // An error is told by the attempt.
-        let is_moving = is_moving_for_long(image.as_deref()) == Ok(true);
-        if !is_moving || began.elapsed() > LONG {
-            return;
+        // Another error is told by the attempt.
+        if is_moving_for_long(image.as_deref()) != Ok(true) {
+            return Ok(());
+        }
+        if ending::has_begun() || began.elapsed() > LONG {
+            return Err(DumpError::Engine(MOVING.to_owned()));
         }
     }
 }

@@ -19,6 +19,6 @@ public final class Engine {
 
     /** Whether HotSpot made the dump because its collector was moving objects whenever the heap was copied, as it may. */
     public static boolean wasMoving(String line) {
-        return line.contains("as the collector was moving objects at each fork");
+        return line.contains("as the collector was moving objects all the time");
     }
 }
