@@ -63,7 +63,7 @@ pub use graph_objects::{GraphClass, GraphObjects};
 pub use gzip::GzipLevel;
 pub use numbered_name::numbered;
 pub use outlet::Outlet;
-pub use part_file::{is_leftover, remove_unfinished};
+pub use part_file::{do_without_locks, is_leftover, remove_unfinished};
 pub use peer::Peer;
 pub use raw_dump::{RawDump, RawFile};
 pub use segment::{Deliver, SegmentTotals, Segments};

@@ -5,6 +5,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::{flock, FlockOperation};
@@ -17,6 +18,22 @@ use crate::WriteError;
 
 /// Attempts to create the file while other processes check it, or create and remove it.
 const TRIES: u32 = 100;
+
+/// Whether this process must not ask for locks.
+static IS_WITHOUT_LOCKS: AtomicBool = AtomicBool::new(false);
+
+/// Asks for no locks from now on, as where the file system has none: a filter would end the
+/// process.
+pub fn do_without_locks() {
+    IS_WITHOUT_LOCKS.store(true, Ordering::Relaxed);
+}
+
+fn lock(file: &File) -> Result<(), Errno> {
+    if IS_WITHOUT_LOCKS.load(Ordering::Relaxed) {
+        return Err(Errno::NOLCK);
+    }
+    flock(file, FlockOperation::NonBlockingLockExclusive)
+}
 
 /// The `.part` file. Dropping it removes it, unless it has its final name or is left for the user.
 #[derive(Debug)]
@@ -140,8 +157,7 @@ fn attempt(path: &Path) -> Result<Option<File>, WriteError> {
 /// Whether another process holds its lock; otherwise takes the lock. False where the file system
 /// has no locks.
 fn is_held(file: &File) -> bool {
-    let locked = flock(file, FlockOperation::NonBlockingLockExclusive);
-    locked == Err(Errno::WOULDBLOCK)
+    lock(file) == Err(Errno::WOULDBLOCK)
 }
 
 /// Opens and locks the leftover of a dead process at this path. The error describes what else is
@@ -166,8 +182,7 @@ fn leftover(path: &Path) -> Result<File, WriteError> {
         _ => failed(path, "being opened", &error),
     })?;
     // Without locks it is unknown whether a process writes it.
-    let locked = flock(&file, FlockOperation::NonBlockingLockExclusive);
-    if locked.is_err() || !is_named(&file, path) {
+    if lock(&file).is_err() || !is_named(&file, path) {
         return Err(in_use());
     }
     if ends_whole(&file) {

@@ -12,12 +12,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::OnceLock;
 
 /// What the probe tries.
-const ASKED: [(libc::c_long, &str); 16] = [
+const ASKED: [(libc::c_long, &str); 17] = [
     // To watch over the forked copy, which closes descriptors and leaves no core.
     (libc::SYS_pidfd_open, "pidfd_open"),
     (libc::SYS_pidfd_send_signal, "pidfd_send_signal"),
     (libc::SYS_close_range, "close_range"),
     (libc::SYS_prlimit64, "prlimit64"),
+    // To mark a file as one that is being written. From 9 on, a JVM does so, too.
+    (libc::SYS_flock, "flock"),
     // To let the application come first.
     (libc::SYS_getpriority, "getpriority"),
     (libc::SYS_setpriority, "setpriority"),

@@ -7,14 +7,14 @@ use std::path::Path;
 /// Most lines of product code of each package: neither blank nor comment, without tests, examples
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 17] = [
-    ("agent", 15372),
+    ("agent", 15379),
     ("bytecode", 2807),
     ("cli", 14000),
     ("format", 1157),
     ("graph", 9055),
     ("headroom", 249),
     ("hotspot", 5202),
-    ("jvm", 5177),
+    ("jvm", 5178),
     ("options", 1803),
     ("reader", 7044),
     ("redact", 610),
@@ -23,7 +23,7 @@ const MOST_CODE_LINES: [(&str, usize); 17] = [
     ("tables", 1149),
     ("text", 1384),
     ("trigger", 537),
-    ("writer", 4214),
+    ("writer", 4223),
 ];
 /// Most words of each document.
 const MOST_WORDS: [(&str, usize); 24] = [
@@ -38,7 +38,7 @@ const MOST_WORDS: [(&str, usize); 24] = [
     ("docs/design/fork.md", 2003),
     ("docs/design/roots.md", 1298),
     ("docs/getting-started.md", 202),
-    ("docs/heap-dumps.md", 2169),
+    ("docs/heap-dumps.md", 2176),
     ("docs/hprof-command.md", 756),
     ("docs/installing.md", 393),
     ("docs/java.md", 869),
@@ -49,7 +49,7 @@ const MOST_WORDS: [(&str, usize); 24] = [
     ("docs/production.md", 1976),
     ("docs/releasing.md", 197),
     ("docs/sql.md", 1077),
-    ("docs/troubleshooting.md", 2128),
+    ("docs/troubleshooting.md", 2153),
     ("java-tests/README.md", 598),
 ];
 /// Most commands of `hprof`.

@@ -22,7 +22,7 @@
 #define CALL(name) {#name, SYS_##name}
 
 static const struct { const char *name; int number; } calls[] = {
-    CALL(close_range), CALL(getppid), CALL(getpriority), CALL(ioprio_set), CALL(mbind), CALL(memfd_create), CALL(migrate_pages),
+    CALL(close_range), CALL(flock), CALL(getppid), CALL(getpriority), CALL(ioprio_set), CALL(mbind), CALL(memfd_create), CALL(migrate_pages),
     CALL(move_pages), CALL(pidfd_open), CALL(pidfd_send_signal), CALL(pipe2), CALL(process_vm_readv), CALL(sched_getscheduler),
     CALL(sched_setattr), CALL(sched_setparam), CALL(sched_setscheduler), CALL(set_mempolicy), CALL(setpriority), CALL(setrlimit),
     CALL(timer_create), CALL(userfaultfd),
