@@ -1,21 +1,19 @@
 //! `hprof check`: what is in the file, and is it sound?
 
 mod summary;
-mod summary_json;
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
-use reader::{CheckOptions, Fault, Origin, Report, RuleTotal, Severity, Summary};
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::json;
+use reader::{CheckOptions, Fault, Origin, Report, RuleTotal, Severity};
 
+use crate::cell::Cell;
 use crate::dump_file::DumpFile;
-use crate::number::{counted, grouped};
+use crate::number::counted;
 use crate::outcome::{Failure, Verdict};
 use crate::plain::{plain, shown};
-use crate::stdout::print_answer;
-use crate::table::{Side, Table};
+use crate::sections::Sections;
+use crate::stdout::print;
+use crate::table::Table;
 
 /// Number of errors described without `--top`.
 const TOP: usize = 20;
@@ -80,66 +78,59 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let file = file.only(arguments.dump)?;
     let summary = summary::of(&file)?;
     file.done();
-    let both = InJson(&summary, &report);
-    print_answer(arguments.json, &both, |to| {
-        summary::print(&summary, &file, to)?;
-        print(&report, to)
-    })?;
+    let mut answer = Sections::default();
+    summary::add(&mut answer, &summary, &file);
+    add(&mut answer, &report);
+    print(arguments.json, &answer)?;
     Ok(match report.count(Severity::Error) {
         0 => Verdict::Sound,
         _ => Verdict::Faulty,
     })
 }
 
-fn print(report: &Report, to: &mut dyn Write) -> io::Result<()> {
-    for fault in &report.faults {
-        writeln!(to, "{}", line(fault))?;
+/// Adds what the check has found.
+fn add<'a>(answer: &mut Sections<'a>, report: &'a Report) {
+    let faults = Table::of(&report.faults, usize::MAX)
+        .hidden("offset", |fault| fault.offset)
+        .hidden("rule", |fault| fault.rule.id())
+        .hidden("severity", |fault| word(fault.severity))
+        .hidden("found", |fault| &*fault.found)
+        .below(|fault| vec![line(fault)])
+        .done();
+    answer.table("faults", "", faults);
+    let totals = Table::of(&report.totals, usize::MAX)
+        .left("severity", "severity", |total| word(total.severity))
+        .left("rule", "rule", |total| total.rule.id())
+        .right("count", "count", |total| total.count)
+        .right("first at", "", |total| Cell::Id(total.first_offset))
+        .hidden("first_offset", |total| total.first_offset)
+        .left("meaning", "", |total| meaning(total, report.origin))
+        .done();
+    if !report.faults.is_empty() && !totals.is_empty() {
+        answer.line("");
     }
-    print_totals(report, to)?;
+    let has_totals = !totals.is_empty();
+    answer.table("rules", "", totals);
+    if has_totals {
+        answer.line("");
+    }
     if report.incomplete {
-        writeln!(
-            to,
-            "Part of the file could not be decoded, so what is missing was not judged."
-        )?;
+        answer.line("Part of the file could not be decoded, so what is missing was not judged.");
     }
     let (errors, notes) = (report.count(Severity::Error), report.count(Severity::Note));
+    answer.json("ok", errors == 0);
+    answer.fact("errors", errors);
+    answer.fact("notes", notes);
+    answer.json("incomplete", report.incomplete);
+    answer.fact("writer", report.origin.name());
     let notes = match notes {
         0 => String::new(),
         notes => format!(", {}", counted(notes, "note")),
     };
-    if errors > 0 {
-        return writeln!(to, "{}{notes}", counted(errors, "error"));
-    }
-    let bytes = counted(report.bytes, "byte");
-    writeln!(to, "OK: {bytes}{notes}")
-}
-
-fn print_totals(report: &Report, to: &mut dyn Write) -> io::Result<()> {
-    if report.totals.is_empty() {
-        return Ok(());
-    }
-    let columns = [
-        ("severity", Side::Left),
-        ("rule", Side::Left),
-        ("count", Side::Right),
-        ("first at", Side::Right),
-        ("meaning", Side::Left),
-    ];
-    let mut table = Table::new(columns);
-    for total in &report.totals {
-        table.row([
-            word(total.severity).to_owned().into(),
-            total.rule.id().to_owned().into(),
-            grouped(total.count).into(),
-            format!("{:#x}", total.first_offset).into(),
-            meaning(total, report.origin).into(),
-        ]);
-    }
-    if !report.faults.is_empty() {
-        writeln!(to)?;
-    }
-    table.print(to)?;
-    writeln!(to)
+    answer.line(match errors {
+        0 => format!("OK: {}{notes}", counted(report.bytes, "byte")),
+        errors => format!("{}{notes}", counted(errors, "error")),
+    });
 }
 
 fn meaning(total: &RuleTotal, origin: Origin) -> String {
@@ -162,40 +153,5 @@ fn word(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
         Severity::Note => "note",
-    }
-}
-
-/// What `--json` prints.
-struct InJson<'a>(&'a Summary, &'a Report);
-
-impl Serialize for InJson<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Self(summary, report) = self;
-        let faults = report.faults.iter().map(|fault| {
-            json!({
-                "offset": fault.offset,
-                "rule": fault.rule.id(),
-                "severity": word(fault.severity),
-                "found": fault.found,
-            })
-        });
-        let totals = report.totals.iter().map(|total| {
-            json!({
-                "rule": total.rule.id(),
-                "severity": word(total.severity),
-                "count": total.count,
-                "first_offset": total.first_offset,
-            })
-        });
-        let mut map = to.serialize_map(None)?;
-        map.serialize_entry("ok", &(report.count(Severity::Error) == 0))?;
-        map.serialize_entry("errors", &report.count(Severity::Error))?;
-        map.serialize_entry("notes", &report.count(Severity::Note))?;
-        map.serialize_entry("incomplete", &report.incomplete)?;
-        map.serialize_entry("writer", report.origin.name())?;
-        map.serialize_entry("rules", &totals.collect::<Vec<_>>())?;
-        map.serialize_entry("faults", &faults.collect::<Vec<_>>())?;
-        summary_json::entries(summary, &mut map)?;
-        map.end()
     }
 }

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 
-use crate::answer::diff::{DiffAnswer, Sums};
-use crate::heap_file::{GraphArguments, Loaded, Rule, SizesOf};
+use crate::answer::diff::{change, diff, Sums};
+use crate::heap_file::{GraphArguments, Rule, SizesOf};
 use crate::number::{bytes, limit};
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
 use crate::process::process_named;
-use crate::stdout::print_answer;
+use crate::stdout::print;
 
 /// Lists what grew between two dumps
 ///
@@ -94,11 +94,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
             "hprof: one of the two tells the JVM's own sizes, the other does not: --sizes mat compares them by the same rules"
         );
     }
-    let most = limit(arguments.top);
-    let answer = DiffAnswer::of(before, after, most);
-    print_answer(arguments.json, &answer, |to| answer.print(to))?;
+    let grown = change(before.total_bytes, after.total_bytes);
+    let answer = diff(before, after, limit(arguments.top));
+    print(arguments.json, &answer)?;
     let limit = arguments.fail_if_grown.map(i128::from);
-    let failed = limit.is_some_and(|limit| answer.grown_bytes() > limit);
+    let failed = limit.is_some_and(|limit| grown > limit);
     let whole = first == Verdict::Sound && second == Verdict::Sound;
     Ok(if whole && !failed {
         Verdict::Sound
@@ -123,12 +123,9 @@ fn sums(file: &Path, arguments: &Arguments) -> Result<(Sums, Verdict), Failure> 
         dump: None,
         agent: arguments.agent.clone(),
     };
-    let file = arguments.open()?;
-    let note = file.progress(2);
-    let loaded = Loaded::read(file, &arguments, &note)?;
+    let (loaded, verdict) = arguments.load(2)?;
     loaded.file.done();
-    let sums = Sums::of(&loaded, by == By::Site)?;
-    Ok((sums, loaded.file.verdict(loaded.heap.damaged())))
+    Ok((Sums::of(&loaded, by == By::Site)?, verdict))
 }
 
 #[cfg(test)]

@@ -3,8 +3,10 @@
 use reader::StackFrame;
 use serde::Serialize;
 
+use crate::cell::Cell;
 use crate::folding;
-use crate::plain::shown;
+use crate::plain::{plain, shown};
+use crate::table::INDENT;
 
 /// `app.Main.run(Main.java:7)`, as Java prints it after `at`.
 pub(crate) fn line(frame: &StackFrame) -> String {
@@ -81,9 +83,11 @@ impl Frame {
 }
 
 /// Frames as a JSON list.
-pub(crate) fn in_json<'f, I>(frames: I) -> impl Serialize + use<'f, I>
-where
-    I: Iterator<Item = &'f StackFrame> + Clone,
-{
-    crate::json::List(frames.map(Frame::of))
+pub(crate) fn in_json<'f>(frames: impl Iterator<Item = &'f StackFrame>) -> Cell {
+    Cell::json(frames.map(Frame::of).collect::<Vec<_>>())
+}
+
+/// The frame as a line below a row.
+pub(crate) fn line_below(frame: &StackFrame) -> String {
+    format!("{INDENT}at {}", plain(&line(frame)))
 }

@@ -10,6 +10,8 @@ use crate::live::graph_of;
 use crate::memory_watch;
 use crate::outcome::{Failure, Verdict};
 use crate::process::process_named;
+use crate::sections::Sections;
+use crate::stdout::print;
 
 /// The arguments that all graph commands have.
 #[derive(Debug, clap::Args)]
@@ -47,6 +49,17 @@ impl GraphArguments {
             Some(pid) => opened_jvm(pid, self.agent.as_deref()),
             None => DumpFile::of_one(&self.file, self.dump),
         }
+    }
+
+    /// Reads the heap, of which `passes` passes are made in all, two of them here. An answer about
+    /// a part of the heap begins with the warning on stderr, and ends with this verdict.
+    pub(crate) fn load(&self, passes: u64) -> Result<(Loaded, Verdict), Failure> {
+        let file = self.open()?;
+        // The bar stays as long as the heap, and that as long as the command.
+        let note = Box::leak(Box::new(file.progress(passes)));
+        let loaded = Loaded::read(file, self, note)?;
+        let verdict = loaded.file.verdict(loaded.heap.damaged());
+        Ok((loaded, verdict))
     }
 }
 
@@ -97,41 +110,25 @@ pub(crate) fn only_a_file(file: clap::Arg) -> clap::Arg {
     file.help("The dump, plain or gzip; - for standard input")
 }
 
-/// Reads the dump and computes retained sizes, then calls `answer` to print. It reads the file
-/// `passes` times in all, two of them before `answer`, which takes the bar off the screen.
-pub(crate) fn with_loaded(
-    arguments: &GraphArguments,
-    passes: u64,
-    answer: impl FnOnce(&Loaded<'_>) -> Result<(), Failure>,
-) -> Result<Verdict, Failure> {
-    let file = arguments.open()?;
-    let note = file.progress(passes);
-    let loaded = Loaded::read(file, arguments, &note)?;
-    // An answer about a part of the heap begins with the warning.
-    let verdict = loaded.file.verdict(loaded.heap.damaged());
-    answer(&loaded)?;
-    Ok(verdict)
-}
-
 /// A heap in memory, for any number of questions.
 #[derive(Debug)]
-pub(crate) struct Loaded<'n> {
+pub(crate) struct Loaded {
     /// Where it was read from.
     pub(crate) file: DumpFile,
     /// Its objects.
-    pub(crate) heap: Heap<'n>,
+    pub(crate) heap: Heap<'static>,
     /// Their retained sizes.
     pub(crate) retained: Retained,
     /// Which references count.
     pub(crate) rule: Rule,
 }
 
-impl<'n> Loaded<'n> {
+impl Loaded {
     /// Reads the dump and computes retained sizes; `note` is told of the bytes of two passes.
     pub(crate) fn read(
         file: DumpFile,
         arguments: &GraphArguments,
-        note: &'n (dyn Fn(u64) + Sync),
+        note: &'static (dyn Fn(u64) + Sync),
     ) -> Result<Self, Failure> {
         let rule = arguments.references;
         let heap = heap(&file, arguments.sizes, note)?;
@@ -145,6 +142,18 @@ impl<'n> Loaded<'n> {
             retained,
             rule,
         })
+    }
+
+    /// What was found in the heap; or a failure with the file's name.
+    pub(crate) fn check<T>(&self, found: Result<T, GraphError>) -> Result<T, Failure> {
+        found.map_err(|fault| failure(&self.file, &fault))
+    }
+
+    /// Prints an answer as JSON or as text, without the bar.
+    pub(crate) fn print(&self, is_json: bool, mut answer: Sections<'_>) -> Result<(), Failure> {
+        self.file.done();
+        answer.maybe("pause_ms", self.file.pause_millis());
+        Ok(print(is_json, &answer)?)
     }
 }
 

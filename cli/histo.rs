@@ -1,19 +1,16 @@
 //! `hprof histo`: how many objects of each class, how large, and what do they retain?
 
-use graph::Heap;
 use reader::Histogram;
-use serde_json::Value;
 
-use crate::answer::histo::{of_heap, of_objects, HistoAnswer};
-use crate::answer::top::{stream_objects, By, TopAnswer};
+use crate::answer::histo::{histogram, of_heap, of_jvm, of_objects};
+use crate::answer::top::{top, By};
 use crate::dump_file::DumpFile;
-use crate::heap_file::{with_loaded, GraphArguments, SizesOf};
-use crate::json;
+use crate::heap_file::{GraphArguments, SizesOf};
 use crate::live::counts_of;
 use crate::number::limit;
 use crate::outcome::{Failure, Verdict};
 use crate::process::process_named;
-use crate::stdout::{print_answer, to_stdout};
+use crate::stdout::print;
 
 /// Rows by retained size without `--top`.
 const TOP: usize = 30;
@@ -69,19 +66,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 }
 
 fn by_retained(arguments: &Arguments, by: By) -> Result<Verdict, Failure> {
-    let most = limit(arguments.top.unwrap_or(TOP));
-    with_loaded(&arguments.graph, 2, |loaded| {
-        loaded.file.done();
-        if arguments.json && by == By::Object {
-            return Ok(to_stdout(|to| stream_objects(loaded, most, to))?);
-        }
-        let answer = TopAnswer::of(loaded, by, most)?;
-        let pause_ms = loaded.file.pause_millis();
-        Ok(to_stdout(|to| match arguments.json {
-            true => json::print_answer(answer.in_json(), pause_ms, to),
-            false => answer.print(to),
-        })?)
-    })
+    let (loaded, verdict) = arguments.graph.load(2)?;
+    loaded.file.done();
+    let answer = top(&loaded, by, limit(arguments.top.unwrap_or(TOP)))?;
+    loaded.print(arguments.json, answer)?;
+    Ok(verdict)
 }
 
 fn by_shallow(arguments: &Arguments) -> Result<Verdict, Failure> {
@@ -90,38 +79,28 @@ fn by_shallow(arguments: &Arguments) -> Result<Verdict, Failure> {
         graph.check_is_file()?;
     }
     if arguments.unreachable || graph.sizes == SizesOf::Mat {
-        return with_loaded(graph, 2, |loaded| {
-            let (heap, file) = (&loaded.heap, &loaded.file);
-            file.done();
-            let histogram = match arguments.unreachable {
-                true => of_objects(heap, loaded.retained.unreachable_objects(heap)),
-                false => of_heap(heap),
-            };
-            arguments.print(&HistoAnswer::of(histogram, top, file.pause_millis()))
-        });
+        let (loaded, verdict) = graph.load(2)?;
+        let heap = &loaded.heap;
+        let found = match arguments.unreachable {
+            true => of_objects(heap, loaded.retained.unreachable_objects(heap)),
+            false => of_heap(heap),
+        };
+        loaded.print(arguments.json, histogram(found, top))?;
+        return Ok(verdict);
     }
     if let Some(pid) = process_named(&graph.file) {
         let counts = counts_of(pid, graph.agent.as_deref())?;
-        arguments.print(&HistoAnswer::of_jvm(counts.classes, top, counts.pause_ms))?;
+        let mut answer = of_jvm(counts.classes, top);
+        answer.maybe("pause_ms", counts.pause_ms);
+        print(arguments.json, &answer)?;
         return Ok(Verdict::Sound);
     }
     let file = DumpFile::of_one(&graph.file, graph.dump)?;
-    let histogram = Histogram::read(&mut file.reader()?);
-    let histogram = histogram.map_err(|fault| file.failure(&fault))?;
+    let found = Histogram::read(&mut file.reader()?);
+    let found = found.map_err(|fault| file.failure(&fault))?;
     file.done();
     // The warning comes before the answer.
-    let verdict = file.verdict(histogram.damaged);
-    arguments.print(&HistoAnswer::of(histogram, top, None))?;
+    let verdict = file.verdict(found.damaged);
+    print(arguments.json, &histogram(found, top))?;
     Ok(verdict)
-}
-
-impl Arguments {
-    fn print(&self, answer: &HistoAnswer) -> Result<(), Failure> {
-        Ok(print_answer(self.json, answer, |to| answer.print(to))?)
-    }
-}
-
-/// What `--json` prints, for a heap that is in memory.
-pub(crate) fn answer(heap: &Heap<'_>, top: usize) -> serde_json::Result<Value> {
-    serde_json::to_value(HistoAnswer::of(of_heap(heap), top, None))
 }

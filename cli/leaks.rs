@@ -2,11 +2,9 @@
 
 use graph::THRESHOLD_PERCENT;
 
-use crate::answer::leaks::LeaksAnswer;
-use crate::heap_file::{failure, with_loaded, GraphArguments};
-use crate::json;
+use crate::answer::leaks::leaks;
+use crate::heap_file::GraphArguments;
 use crate::outcome::{Failure, Verdict};
-use crate::stdout::to_stdout;
 
 /// Says in a sentence what keeps the memory, then shows each suspect
 ///
@@ -32,14 +30,9 @@ pub(crate) struct Arguments {
 
 /// Reads the file and prints the suspects.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    with_loaded(&arguments.graph, 2, |loaded| {
-        loaded.file.done();
-        let answer = LeaksAnswer::of(loaded, arguments.threshold)
-            .map_err(|fault| failure(&loaded.file, &fault))?;
-        let pause_ms = loaded.file.pause_millis();
-        Ok(to_stdout(|to| match arguments.json {
-            true => json::print_answer(answer.in_json(), pause_ms, to),
-            false => answer.print(arguments.full, to),
-        })?)
-    })
+    let (loaded, verdict) = arguments.graph.load(2)?;
+    loaded.file.done();
+    let answer = loaded.check(leaks(&loaded, arguments.threshold, arguments.full))?;
+    loaded.print(arguments.json, answer)?;
+    Ok(verdict)
 }

@@ -8,7 +8,7 @@ use crate::outcome::{Failure, Verdict};
 use crate::process::Process;
 use crate::reach::{memory_bytes, owner};
 use crate::stdout::to_stdout;
-use crate::table::{Side, Table};
+use crate::table::Table;
 
 /// The library that every JVM has loaded.
 const LIBRARY: &[u8] = b"/libjvm.so";
@@ -39,19 +39,18 @@ pub(crate) struct Arguments {}
 
 /// Prints the JVMs.
 pub(crate) fn run() -> Result<Verdict, Failure> {
-    let mut table = Table::new([
-        ("pid", Side::Right),
-        ("user", Side::Right),
-        ("memory", Side::Right),
-        ("main class", Side::Left),
-    ]);
-    for pid in pids()? {
-        // It may have ended meanwhile.
-        let Some([user, memory, main]) = facts(pid) else {
-            continue;
-        };
-        table.row([pid.to_string(), user, memory, main].map(Into::into));
-    }
+    // A process may have ended meanwhile.
+    let rows = pids()?
+        .into_iter()
+        .filter_map(|pid| Some((pid, facts(pid)?)));
+    let table = Table::of(rows, usize::MAX)
+        .right("pid", "pid", |(pid, _): &(i32, [String; 3])| {
+            pid.to_string()
+        })
+        .right("user", "user", |(_, [user, ..])| user.clone())
+        .right("memory", "memory", |(_, [_, memory, _])| memory.clone())
+        .left("main class", "main_class", |(_, [.., main])| main.clone())
+        .done();
     if table.is_empty() {
         let why = "no JVM that this user may inspect runs on this machine";
         return Err(Failure::Input(why.to_owned()));

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use format::AreaKind;
 use graph::{Heap, NativeMemory};
 
-use crate::answer::memory::{MemoryAnswer, ProcessFacts};
+use crate::answer::memory::{memory, ProcessFacts};
 use crate::dump_file::{DumpFile, STDIN};
 use crate::heap_file::{failure, heap, opened_jvm, SizesOf};
-use crate::json;
 use crate::malloc_marks::MallocMarks;
 use crate::number::limit;
 use crate::outcome::{Failure, Verdict};
@@ -16,8 +15,9 @@ use crate::pagemap::Pagemap;
 use crate::process::{process_named, Process};
 use crate::reach::{told, value};
 use crate::resident::{unknown, Resident};
+use crate::sections::Sections;
 use crate::smaps::Mapping;
-use crate::stdout::to_stdout;
+use crate::stdout;
 
 /// Divides all memory of a JVM by use, also what is outside of the heap
 ///
@@ -70,29 +70,27 @@ fn print(
     let note = file.progress(2);
     let heap = heap(file, SizesOf::Jvm, &note)?;
     let process = of(&heap);
-    let answer = answer(file, &heap, process.as_ref(), limit(arguments.top))?;
+    let mut answer = answer(file, &heap, process.as_ref(), limit(arguments.top))?;
+    answer.maybe("pause_ms", file.pause_millis());
     file.done();
     // The warning comes before the answer.
     let verdict = file.verdict(heap.damaged());
-    to_stdout(|to| match arguments.json {
-        true => json::print_answer(answer.in_json(), file.pause_millis(), to),
-        false => answer.print(to),
-    })?;
+    stdout::print(arguments.json, &answer)?;
     Ok(verdict)
 }
 
 /// The memory of a heap, and of the process that has it. Errors: the file cannot be read; the
 /// process has ended, or the system hides it.
-pub(crate) fn answer(
+pub(crate) fn answer<'a>(
     file: &DumpFile,
-    heap: &Heap<'_>,
+    heap: &'a Heap<'_>,
     process: Option<&Process>,
     most: usize,
-) -> Result<MemoryAnswer, Failure> {
+) -> Result<Sections<'a>, Failure> {
     let failed = |fault| failure(file, &fault);
-    let memory = NativeMemory::find(heap).map_err(failed)?;
-    let facts = process.map(|process| facts(process, heap, &memory));
-    MemoryAnswer::of(heap, &memory, facts.transpose()?.as_ref(), most).map_err(failed)
+    let native = NativeMemory::find(heap).map_err(failed)?;
+    let facts = process.map(|process| facts(process, heap, &native));
+    memory(heap, &native, facts.transpose()?.as_ref(), most).map_err(failed)
 }
 
 /// The process that sends its own heap, as the agent's `do=memory` does: the heap is there.

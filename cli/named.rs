@@ -18,7 +18,7 @@ const SUGGESTIONS: usize = 3;
 /// All objects of the classes with this name, largest retained size first.
 ///
 /// Errors: there is no such class, or no object of it.
-pub(crate) fn objects_of(loaded: &Loaded<'_>, what: &str) -> Result<Vec<u32>, Failure> {
+pub(crate) fn objects_of(loaded: &Loaded, what: &str) -> Result<Vec<u32>, Failure> {
     let (heap, retained, file) = (&loaded.heap, &loaded.retained, &loaded.file);
     let names = class_names(heap);
     let mut classes: Vec<bool> = names.iter().map(|name| &**name == what).collect();

@@ -1,34 +1,42 @@
 //! `hprof report`: one page that shows what keeps the memory.
 
-mod classes;
-mod growth;
-mod memory;
 pub(crate) mod page;
 mod space;
 mod stacks;
-mod suspects;
-mod threads;
 mod treemap;
-mod waste;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use graph::{Leaks, Waste, THRESHOLD_PERCENT};
+use graph::THRESHOLD_PERCENT;
 use serde_json::{json, Value};
 
+use crate::answer::diff::{diff, Sums};
+use crate::answer::leaks::leaks;
+use crate::answer::threads::threads;
+use crate::answer::top::{top, By};
+use crate::answer::waste::waste;
 use crate::date::date;
 use crate::dump_file::STDIN;
-use crate::heap_file::{failure, with_loaded, GraphArguments, Loaded};
+use crate::heap_file::{GraphArguments, Loaded};
+use crate::memory;
 use crate::number::{grouped, in_units};
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
 use crate::process::{process_named, Process};
-use crate::sentence::Words;
 use crate::target;
 
-use growth::{Earlier, Growth};
 use space::Space;
+
+/// Most rows of each answer, if the page has room for them.
+const CLASSES_MAX: usize = 20_000;
+const GROWTH_MAX: usize = 500;
+const MEMORY_MAX: usize = 10;
+const THREADS_MAX: usize = 2_000;
+const WASTE_MAX: usize = 25;
+
+/// Most objects of a frame, those that retain most.
+const LOCALS_MAX: usize = 5;
 
 /// Makes one HTML page that shows what keeps the memory
 ///
@@ -64,12 +72,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let Some(later) = &arguments.later else {
         return write(first, None, &output);
     };
-    let mut earlier = None;
-    let verdict = with_loaded(first, 2, |loaded| {
-        earlier = Some(Earlier::of(loaded)?);
-        loaded.file.done();
-        Ok(())
-    })?;
+    let (loaded, verdict) = first.load(2)?;
+    loaded.file.done();
+    let earlier = Earlier::of(&loaded)?;
+    // Two heaps might not fit into memory.
+    drop(loaded);
     let later = GraphArguments {
         file: later.clone(),
         references: first.references,
@@ -77,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         dump: None,
         agent: first.agent.clone(),
     };
-    match write(&later, earlier, &output)? {
+    match write(&later, Some(earlier), &output)? {
         Verdict::Sound => Ok(verdict),
         faulty => Ok(faulty),
     }
@@ -113,60 +120,94 @@ fn write(graph: &GraphArguments, earlier: Option<Earlier>, to: &Path) -> Result<
     // Held from before the question, so that it is the same process afterwards.
     let process = pid.and_then(|pid| Process::find(pid).ok());
     let passes = if has_values { 3 } else { 2 };
-    with_loaded(graph, passes, |loaded| {
-        let file = &loaded.file;
-        let growth = earlier.map(|earlier| earlier.until(loaded)).transpose()?;
-        let data = model(loaded, growth.as_ref(), has_values, process.as_ref())?;
-        file.done();
-        let page = page::page(&data);
-        target::write(to, file, |to| to.write_all(page.as_bytes()))?;
-        let name = plain(&to.display().to_string());
-        let (bytes, total) = (
-            grouped(page.len() as u64),
-            in_units(loaded.retained.total_bytes()),
-        );
-        writeln!(io::stdout(), "{name}: {bytes} bytes, a heap of {total}")?;
-        Ok(())
-    })
+    let (loaded, verdict) = graph.load(passes)?;
+    let data = model(&loaded, earlier, has_values, process.as_ref())?;
+    loaded.file.done();
+    let page = page::page(&data);
+    target::write(to, &loaded.file, |to| to.write_all(page.as_bytes()))?;
+    let name = plain(&to.display().to_string());
+    let (bytes, total) = (
+        grouped(page.len() as u64),
+        in_units(loaded.retained.total_bytes()),
+    );
+    writeln!(io::stdout(), "{name}: {bytes} bytes, a heap of {total}")?;
+    Ok(verdict)
 }
 
-/// The page's data for its script, with what grew since an earlier heap, with waste if the heap has
-/// values, and with the memory of the process that has it. [`Space`] bounds its size for any heap.
-/// Errors: the file cannot be read.
+/// The kept facts about an earlier heap.
+#[derive(Debug)]
+pub(crate) struct Earlier {
+    file: String,
+    made: Option<String>,
+    sums: Sums,
+}
+
+impl Earlier {
+    /// What to keep of this heap. Errors: the file cannot be read.
+    fn of(loaded: &Loaded) -> Result<Self, Failure> {
+        Ok(Self {
+            file: plain(&loaded.file.short_name()),
+            made: made(loaded),
+            sums: Sums::of(loaded, false)?,
+        })
+    }
+}
+
+/// When a dump was made, if it tells.
+fn made(loaded: &Loaded) -> Option<String> {
+    let millis = loaded.heap.header().time_millis;
+    (millis != 0).then(|| date(millis))
+}
+
+/// The page's data for its script: the answers of the commands, with what grew since an earlier
+/// heap, with waste if the heap has values, and with the memory of the process that has it.
+/// [`Space`] bounds its size for any heap. Errors: the file cannot be read.
 pub(crate) fn model(
-    loaded: &Loaded<'_>,
-    growth: Option<&Growth>,
+    loaded: &Loaded,
+    earlier: Option<Earlier>,
     has_values: bool,
     process: Option<&Process>,
 ) -> Result<Value, Failure> {
-    let Loaded {
-        file,
-        heap,
-        retained,
-        rule,
-    } = loaded;
-    let failed = |fault| failure(file, &fault);
-    let memory = memory::in_json(loaded, process)?;
-    let leaks = Leaks::find(heap, retained, THRESHOLD_PERCENT).map_err(failed)?;
-    let words = Words::of_leaks(heap, &leaks).map_err(failed)?;
+    let (heap, retained) = (&loaded.heap, &loaded.retained);
     let mut space = Space::default();
-    let suspects = suspects::in_json(heap, &leaks, &words, &mut space);
+    let mut leaks = json!(loaded.check(leaks(loaded, THRESHOLD_PERCENT, false))?);
+    let mut taken = |key: &str| leaks.get_mut(key).map(Value::take).unwrap_or_default();
+    let (sentence, suspects) = (taken("sentence"), taken("suspects"));
+    let suspects = space.pack(suspects, 100_000);
     let tree = treemap::Tree::of(heap, retained, &mut space, treemap::LIMITS);
-    let classes = classes::in_json(heap, retained, &mut space);
-    let stacks = stacks::in_json((heap, retained), words.stacks(), &mut space);
-    let threads = threads::in_json(heap, retained, words.stacks(), &mut space).map_err(failed)?;
-    let growth = growth.map(|growth| growth.in_json(&mut space));
-    let waste = if has_values {
-        let waste = Waste::find(heap, retained).map_err(failed)?;
-        Some(waste::in_json(heap, &waste, &mut space))
-    } else {
-        None
+    let classes = space.pack(top(loaded, By::Class, CLASSES_MAX)?, 450_000);
+    let stacks = stacks::in_json((heap, retained), &heap.stacks(), &mut space);
+    let threads = loaded.check(threads(loaded, THREADS_MAX, LOCALS_MAX, false))?;
+    let threads = space.pack(threads, 250_000);
+    let before = earlier
+        .as_ref()
+        .map(|it| json!({ "file": it.file, "made": it.made }));
+    let growth = match earlier {
+        Some(it) => {
+            let growth = diff(it.sums, Sums::of(loaded, false)?, GROWTH_MAX);
+            space.pack(growth, 90_000)
+        }
+        None => Value::Null,
     };
-    let header = heap.header();
+    let memory = space.pack(memory_of(loaded, process)?, 30_000);
+    let mut lost = None;
+    if has_values {
+        let waste = waste(loaded, WASTE_MAX, false);
+        lost = Some(space.pack(loaded.check(waste)?, 60_000));
+    }
     let sizes = heap.sizes();
     Ok(json!({
-        "file": plain(&file.short_name()),
-        "made": (header.time_millis != 0).then(|| date(header.time_millis)),
+        "answers": {
+            "classes": classes,
+            "growth": growth,
+            "memory": memory,
+            "suspects": suspects,
+            "threads": threads,
+            "waste": lost,
+        },
+        "before": before,
+        "file": plain(&loaded.file.short_name()),
+        "made": made(loaded),
         "version": env!("CARGO_PKG_VERSION"),
         "bytes": retained.total_bytes(),
         "objects": retained.reachable(),
@@ -174,17 +215,25 @@ pub(crate) fn model(
         "references": heap.references(),
         "damaged": heap.damaged(),
         "redacted": heap.redacted().map(plain),
-        "rule": rule.name(),
+        "rule": loaded.rule.name(),
         "sizes": { "told": sizes.are_told, "reference": sizes.reference_bytes },
-        "sentence": words.verdict(&leaks, THRESHOLD_PERCENT),
-        "suspects": suspects,
+        "sentence": sentence,
         "tree": tree.in_json(),
-        "classes": classes,
         "stacks": stacks,
-        "threads": threads,
-        "growth": growth,
-        "memory": memory,
-        "waste": waste,
         "names": space.names(),
     }))
+}
+
+/// The memory of the process, and what objects hold outside of the heap; null if it has nothing but
+/// the heap. Errors: the file cannot be read.
+fn memory_of(loaded: &Loaded, process: Option<&Process>) -> Result<Value, Failure> {
+    let of = |process| memory::answer(&loaded.file, &loaded.heap, process, MEMORY_MAX);
+    // The process may have ended meanwhile.
+    let answer = json!(of(process).or_else(|_| of(None))?);
+    let holders = answer.get("holders").and_then(Value::as_array);
+    let is_empty = answer.get("process").is_none_or(Value::is_null);
+    match is_empty && holders.is_none_or(Vec::is_empty) {
+        true => Ok(Value::Null),
+        false => Ok(answer),
+    }
 }

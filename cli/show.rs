@@ -1,18 +1,16 @@
 //! `hprof show`: what is this object, what does it hold, and why is it alive?
 
+use std::io::{self, Write};
 use std::path::Path;
 
-use serde_json::{json, Value};
-
-use crate::answer::{show::ShowAnswer, values::Shown};
-use crate::heap_file::{failure, with_loaded, GraphArguments, Loaded};
-use crate::json;
+use crate::answer::{show::show, values::Shown};
+use crate::heap_file::{GraphArguments, Loaded};
 use crate::named::{object_with_id, objects_of};
 use crate::number::{grouped, limit};
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
 use crate::process::process_named;
-use crate::stdout::to_stdout;
+use crate::sections::Sections;
 
 /// Shows an object: its fields, its referrers, the path from a root
 ///
@@ -55,46 +53,35 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         let why = format!("the file comes first: hprof show {what} {file}");
         return Err(Failure::Input(why));
     }
-    with_loaded(&arguments.graph, 2, |loaded| {
-        loaded.file.done();
-        let most = limit(arguments.top);
-        let shown = match process_named(&arguments.graph.file) {
-            Some(_) => Shown::References,
-            None => Shown::Values {
-                strings: arguments.strings,
-            },
-        };
-        let (object, others) = meant(loaded, &arguments.what)?;
-        let fields = if arguments.json { most } else { usize::MAX };
-        let answer = shown_as(loaded, object, (most, fields), shown)?;
-        let pause_ms = loaded.file.pause_millis();
-        Ok(to_stdout(|to| {
-            if arguments.json {
-                return json::print_answer(json!(answer), pause_ms, to);
-            }
-            if others > 0 {
-                let (others, class) = (grouped(others), plain(&arguments.what));
-                writeln!(to, "{others} more {class} retain less; this one:")?;
-            }
-            answer.print(to)
-        })?)
-    })
+    let (loaded, verdict) = arguments.graph.load(2)?;
+    loaded.file.done();
+    let most = limit(arguments.top);
+    let shown = Shown::of(file, arguments.strings);
+    let (object, others) = meant(&loaded, &arguments.what)?;
+    if others > 0 && !arguments.json {
+        let others = grouped(others);
+        writeln!(io::stdout(), "{others} more {what} retain less; this one:")?;
+    }
+    let fields = if arguments.json { most } else { usize::MAX };
+    let answer = show(&loaded, object, (most, fields), shown);
+    loaded.print(arguments.json, loaded.check(answer)?)?;
+    Ok(verdict)
 }
 
-/// What `--json` prints, for a heap that is in memory. Errors: there is no such object; the file
-/// cannot be read.
+/// The answer for a heap that is in memory. Errors: there is no such object; the file cannot be
+/// read.
 pub(crate) fn answer(
-    loaded: &Loaded<'_>,
+    loaded: &Loaded,
     what: &str,
     most: usize,
     shown: Shown,
-) -> Result<Value, Failure> {
+) -> Result<Sections<'static>, Failure> {
     let (object, _) = meant(loaded, what)?;
-    Ok(json!(shown_as(loaded, object, (most, most), shown)?))
+    loaded.check(show(loaded, object, (most, most), shown))
 }
 
 /// The object with this id, or the largest one of a class, and how many others the class has.
-fn meant(loaded: &Loaded<'_>, what: &str) -> Result<(u32, u64), Failure> {
+fn meant(loaded: &Loaded, what: &str) -> Result<(u32, u64), Failure> {
     if !what.starts_with("0x") {
         let objects = objects_of(loaded, what)?;
         if let Some((largest, others)) = objects.split_first() {
@@ -102,14 +89,4 @@ fn meant(loaded: &Loaded<'_>, what: &str) -> Result<(u32, u64), Failure> {
         }
     }
     Ok((object_with_id(&loaded.heap, what, &loaded.file)?, 0))
-}
-
-fn shown_as(
-    loaded: &Loaded<'_>,
-    object: u32,
-    most: (usize, usize),
-    shown: Shown,
-) -> Result<ShowAnswer, Failure> {
-    let answer = ShowAnswer::of(loaded, object, most, shown);
-    answer.map_err(|fault| failure(&loaded.file, &fault))
 }

@@ -1,19 +1,17 @@
 //! `hprof sites`: which code allocated the objects in the heap?
 
 mod listing;
-mod site_json;
 
 use std::cmp::Reverse;
-use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use reader::{Allocations, Site, SiteTable};
 
 use crate::dump_file::DumpFile;
-use crate::json;
 use crate::number::limit;
 use crate::outcome::{Failure, Verdict};
 use crate::site_source::{choose, SiteSource};
+use crate::stdout::print;
 use listing::Listing;
 
 /// Number of sites printed by default.
@@ -82,30 +80,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     };
     // The warning comes before the answer.
     let verdict = file.verdict(found.damaged);
-    print(arguments, &listing)?;
+    let of = |number: Option<usize>, default| {
+        let default = if arguments.json { 0 } else { default };
+        limit(number.unwrap_or(default))
+    };
+    let (top, depth) = (of(arguments.top, TOP), of(arguments.depth, DEPTH_FRAMES));
+    print(arguments.json, &listing.sections(top, depth))?;
     Ok(verdict)
 }
 
 const NOT_ALLOCATED: &str = "a heap dump does not count freed objects; leave --allocated out";
-
-fn print(arguments: &Arguments, listing: &Listing<'_>) -> Result<(), Failure> {
-    let mut to = BufWriter::new(io::stdout().lock());
-    if arguments.json {
-        let (top, depth) = (arguments.top.unwrap_or(0), arguments.depth.unwrap_or(0));
-        let value = site_json::InJson {
-            listing,
-            top: limit(top),
-            depth: limit(depth),
-        };
-        json::print(&value, &mut to)?;
-    } else {
-        let top = arguments.top.unwrap_or(TOP);
-        let depth = arguments.depth.unwrap_or(DEPTH_FRAMES);
-        listing.print(limit(top), limit(depth), &mut to)?;
-    }
-    to.flush()?;
-    Ok(())
-}
 
 /// The rows, largest first. The table has them by live bytes.
 fn ordered(table: &SiteTable, allocated: bool) -> Vec<&Site> {

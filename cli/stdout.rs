@@ -2,9 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use serde::Serialize;
-
-use crate::json;
+use crate::sections::Sections;
 
 /// Prints what `print` writes.
 pub(crate) fn to_stdout(print: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
@@ -13,14 +11,13 @@ pub(crate) fn to_stdout(print: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     to.flush()
 }
 
-/// Prints an answer: as JSON, or what `text` writes.
-pub(crate) fn print_answer(
-    is_json: bool,
-    answer: &impl Serialize,
-    text: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
+/// Prints an answer: as JSON with indentation, or as text.
+pub(crate) fn print(is_json: bool, answer: &Sections<'_>) -> io::Result<()> {
     to_stdout(|to| match is_json {
-        true => json::print(answer, to),
-        false => text(to),
+        true => {
+            serde_json::to_writer_pretty(&mut *to, answer)?;
+            writeln!(to)
+        }
+        false => answer.print(to),
     })
 }

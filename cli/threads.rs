@@ -1,11 +1,9 @@
 //! `hprof threads`: what are the threads' stacks, and what do their frames keep alive?
 
-use crate::answer::threads::ThreadsAnswer;
-use crate::heap_file::{failure, with_loaded, GraphArguments};
-use crate::json;
+use crate::answer::threads::threads;
+use crate::heap_file::GraphArguments;
 use crate::number::limit;
 use crate::outcome::{Failure, Verdict};
-use crate::stdout::to_stdout;
 
 /// Prints the stacks of threads, and what the locals of frames retain
 ///
@@ -33,15 +31,10 @@ pub(crate) struct Arguments {
 
 /// Reads the file and prints the threads.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    with_loaded(&arguments.graph, 2, |loaded| {
-        let (heap, retained, file) = (&loaded.heap, &loaded.retained, &loaded.file);
-        file.done();
-        let (most, locals) = (limit(arguments.top), limit(arguments.locals));
-        let answer = ThreadsAnswer::of((heap, retained), most, locals);
-        let answer = answer.map_err(|fault| failure(file, &fault))?;
-        Ok(to_stdout(|to| match arguments.json {
-            true => json::print_answer(answer.in_json(), file.pause_millis(), to),
-            false => answer.print(arguments.full, to),
-        })?)
-    })
+    let (loaded, verdict) = arguments.graph.load(2)?;
+    loaded.file.done();
+    let (most, locals) = (limit(arguments.top), limit(arguments.locals));
+    let answer = threads(&loaded, most, locals, arguments.full);
+    loaded.print(arguments.json, loaded.check(answer)?)?;
+    Ok(verdict)
 }

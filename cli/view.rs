@@ -85,17 +85,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let pid = process_named(&arguments.graph.file);
     // Held from before the question, so that it is the same process afterwards.
     let process = pid.and_then(|pid| Process::find(pid).ok());
-    let file = arguments.graph.open()?;
     // What is waste is found by a third pass over a file.
-    let note = file.progress(3);
-    let loaded = Loaded::read(file, &arguments.graph, &note)?;
-    let verdict = loaded.file.verdict(loaded.heap.damaged());
-    let shown = match pid {
-        Some(_) => Shown::References,
-        None => Shown::Values {
-            strings: arguments.strings,
-        },
-    };
+    let (loaded, verdict) = arguments.graph.load(3)?;
+    let shown = Shown::of(&arguments.graph.file, arguments.strings);
     let page = page(&loaded, shown, process.as_ref())?;
     loaded.file.done();
     let ended = Ended::new();
@@ -127,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 }
 
 /// The page as the browser gets it. Errors: the file cannot be read.
-fn page(loaded: &Loaded<'_>, shown: Shown, process: Option<&Process>) -> Result<String, Failure> {
+fn page(loaded: &Loaded, shown: Shown, process: Option<&Process>) -> Result<String, Failure> {
     let has_values = matches!(shown, Shown::Values { .. });
     let mut data = report::model(loaded, None, has_values, process)?;
     let view = match shown {
@@ -140,7 +132,7 @@ fn page(loaded: &Loaded<'_>, shown: Shown, process: Option<&Process>) -> Result<
     Ok(report::page::served(&data))
 }
 
-fn answer(answers: &Answers<'_, '_>, page: &str, request: &Request) -> Answer {
+fn answer(answers: &Answers<'_>, page: &str, request: &Request) -> Answer {
     let in_json = |status, body: &serde_json::Value| Answer {
         status,
         kind: "application/json",

@@ -1,13 +1,9 @@
 //! `hprof waste`: which memory holds nothing new?
 
-use graph::{GraphError, Waste};
-use serde_json::{json, Value};
-
-use crate::answer::waste::WasteAnswer;
-use crate::heap_file::{failure, only_a_file, with_loaded, GraphArguments, Loaded};
+use crate::answer::waste::waste;
+use crate::heap_file::{only_a_file, GraphArguments};
 use crate::number::limit;
 use crate::outcome::{Failure, Verdict};
-use crate::stdout::print_answer;
 
 /// Lists memory that holds nothing new: equal strings, empty collections
 ///
@@ -42,28 +38,8 @@ pub(crate) struct Arguments {
 /// Reads the file and prints what is wasted.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     arguments.graph.check_is_file()?;
-    with_loaded(&arguments.graph, 3, |loaded| {
-        let (heap, retained, file) = (&loaded.heap, &loaded.retained, &loaded.file);
-        let failed = |fault| failure(file, &fault);
-        let waste = Waste::find(heap, retained).map_err(failed)?;
-        file.done();
-        let most = limit(arguments.top);
-        let answer = WasteAnswer::of((heap, retained), waste, most, arguments.strings);
-        let answer = answer.map_err(failed)?;
-        Ok(print_answer(arguments.json, &answer, |to| {
-            answer.print(to)
-        })?)
-    })
-}
-
-/// What `--json` prints, for a heap of a file that is in memory. Errors: the file cannot be read.
-pub(crate) fn answer(
-    loaded: &Loaded<'_>,
-    most: usize,
-    with_texts: bool,
-) -> Result<Value, GraphError> {
-    let both = (&loaded.heap, &loaded.retained);
-    let waste = Waste::find(both.0, both.1)?;
-    let answer = WasteAnswer::of(both, waste, most, with_texts)?;
-    Ok(json!(answer))
+    let (loaded, verdict) = arguments.graph.load(3)?;
+    let answer = waste(&loaded, limit(arguments.top), arguments.strings);
+    loaded.print(arguments.json, loaded.check(answer)?)?;
+    Ok(verdict)
 }

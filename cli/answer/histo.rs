@@ -1,43 +1,67 @@
 //! The classes with the number and size of their objects.
 
-use std::io::{self, Write};
 use std::rc::Rc;
 
 use format::CountedClass;
 use graph::Heap;
 use reader::{Histogram, HistogramRow};
-use serde::Serialize;
 
 use super::object::class_names;
 use super::sizes_by::SizesBy;
+use super::top::with_loader;
 use crate::number::{counted, grouped};
-use crate::plain::shown;
-use crate::table::{Side, Table};
+use crate::sections::Sections;
+use crate::table::Table;
 
-/// The classes with objects, largest first. Its fields are those of the JSON, in their order.
-#[derive(Debug, Serialize)]
-pub(crate) struct HistoAnswer {
-    /// The sums over all objects.
-    bytes: u64,
-    classes: Vec<ClassRow>,
-    damaged: u64,
-    instances: u64,
-    left_out: usize,
-    /// How long the application paused; `None` for a file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pause_ms: Option<u64>,
-    sizes: SizesBy,
+/// The first `most` classes of a dump, largest first.
+pub(crate) fn histogram<'a>(found: Histogram, most: usize) -> Sections<'a> {
+    of_rows(found.rows, found.sizes.into(), most, found.damaged)
 }
 
-#[derive(Debug, Serialize)]
-struct ClassRow {
-    bytes: u64,
-    /// Shared, as a hostile file may have one long name in millions of rows.
-    class: Rc<str>,
-    instances: u64,
-    /// The loader, if another row has the same name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    loader: Option<String>,
+/// The first `most` classes of a JVM that runs, as its agent has counted them.
+pub(crate) fn of_jvm<'a>(counted: Vec<CountedClass>, most: usize) -> Sections<'a> {
+    let rows = counted.into_iter().map(|class| HistogramRow {
+        class: class.class.into(),
+        loader: Some(class.loader),
+        instances: class.instances,
+        bytes: class.bytes,
+    });
+    of_rows(HistogramRow::ranked(rows.collect()), SizesBy::Jvm, most, 0)
+}
+
+fn of_rows<'a>(rows: Vec<HistogramRow>, sizes: SizesBy, most: usize, damaged: u64) -> Sections<'a> {
+    let sum = |number: fn(&HistogramRow) -> u64| {
+        let numbers = rows.iter().map(number);
+        numbers.fold(0_u64, u64::saturating_add)
+    };
+    let (bytes, instances) = (sum(|row| row.bytes), sum(|row| row.instances));
+    let all = counted(rows.len() as u64, "row");
+    let total = match rows.len().saturating_sub(most) as u64 {
+        0 => format!("total of {all}"),
+        left_out => format!(
+            "total of {all}, {} of them not shown; --top 0 prints all",
+            grouped(left_out)
+        ),
+    };
+    let table = Table::of(rows, most)
+        .right("instances", "instances", |row| row.instances)
+        .right("bytes", "bytes", |row| row.bytes)
+        .left("class", "", |row| {
+            let loader = row.loader.map(loader_text);
+            with_loader(&row.class, loader.as_deref())
+        })
+        .hidden("class", |row| Rc::clone(&row.class))
+        .optional("loader", |row| row.loader.map(loader_text))
+        .done();
+    let mut answer = Sections::default();
+    let table = table.total([instances.into(), bytes.into(), total.into()]);
+    answer.table("classes", "left_out", table);
+    answer.fact("bytes", bytes);
+    answer.fact("damaged", damaged);
+    answer.fact("instances", instances);
+    answer.json("sizes", sizes);
+    answer.line(format!("Sizes by {sizes}."));
+    answer
 }
 
 /// A class's loader, as far as a pass over the file shows it.
@@ -45,96 +69,6 @@ fn loader_text(loader: u64) -> String {
     match loader {
         0 => "bootstrap loader".to_owned(),
         id => format!("loader {id:#x}"),
-    }
-}
-
-impl HistoAnswer {
-    /// The first `most` classes of a dump.
-    pub(crate) fn of(histogram: Histogram, most: usize, pause_ms: Option<u64>) -> Self {
-        let Histogram {
-            rows,
-            sizes,
-            damaged,
-        } = histogram;
-        Self {
-            damaged,
-            ..Self::of_rows(rows, sizes.into(), most, pause_ms)
-        }
-    }
-
-    /// The first `most` classes of a JVM that runs, as its agent has counted them.
-    pub(crate) fn of_jvm(counted: Vec<CountedClass>, most: usize, pause_ms: Option<u64>) -> Self {
-        let rows = counted.into_iter().map(|class| HistogramRow {
-            class: class.class.into(),
-            loader: Some(class.loader),
-            instances: class.instances,
-            bytes: class.bytes,
-        });
-        let rows = HistogramRow::ranked(rows.collect());
-        Self::of_rows(rows, SizesBy::Jvm, most, pause_ms)
-    }
-
-    fn of_rows(
-        rows: Vec<HistogramRow>,
-        sizes: SizesBy,
-        most: usize,
-        pause_ms: Option<u64>,
-    ) -> Self {
-        let sum = |number: fn(&HistogramRow) -> u64| {
-            let numbers = rows.iter().map(number);
-            numbers.fold(0_u64, u64::saturating_add)
-        };
-        let (bytes, instances) = (sum(|row| row.bytes), sum(|row| row.instances));
-        let left_out = rows.len().saturating_sub(most);
-        let classes = rows.into_iter().take(most).map(|row| ClassRow {
-            bytes: row.bytes,
-            class: row.class,
-            instances: row.instances,
-            loader: row.loader.map(loader_text),
-        });
-        Self {
-            bytes,
-            classes: classes.collect(),
-            damaged: 0,
-            instances,
-            left_out,
-            pause_ms,
-            sizes,
-        }
-    }
-
-    /// As text.
-    pub(crate) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
-        let mut table = Table::new([
-            ("instances", Side::Right),
-            ("bytes", Side::Right),
-            ("class", Side::Left),
-        ]);
-        for row in &self.classes {
-            table.row([
-                grouped(row.instances).into(),
-                grouped(row.bytes).into(),
-                match &row.loader {
-                    Some(loader) => format!("{} ({loader})", shown(&row.class)).into(),
-                    None => row.class.clone().into(),
-                },
-            ]);
-        }
-        let rows = counted((self.classes.len() + self.left_out) as u64, "row");
-        let total = match self.left_out as u64 {
-            0 => format!("total of {rows}"),
-            left_out => format!(
-                "total of {rows}, {} of them not shown; --top 0 prints all",
-                grouped(left_out)
-            ),
-        };
-        table.row([
-            grouped(self.instances).into(),
-            grouped(self.bytes).into(),
-            total.into(),
-        ]);
-        table.print(to)?;
-        writeln!(to, "Sizes by {}.", self.sizes)
     }
 }
 

@@ -1,132 +1,99 @@
 //! Class loaders: what each keeps with its classes, and which are copies.
 
-use std::io::{self, Write};
-
 use graph::{GraphError, Heap, LoaderTotal};
-use serde::Serialize;
 
 use super::object::described;
 use super::owner::owners_words;
-use super::rows::Rows;
+use crate::cell::Cell;
 use crate::heap_file::Loaded;
 use crate::number::grouped;
 use crate::plain::{plain, shown};
-use crate::table::{Side, Table};
+use crate::sections::Sections;
+use crate::table::Table;
 
 /// Most ids of copies in an answer.
 const IDS: usize = 10;
 
-/// A loader with its classes and their static fields; or several that are alike.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct LoaderRow {
-    /// The loader; of several their class.
-    loader: String,
-    loaders: u64,
-    /// Number of classes that each of several loaders defines.
-    same_classes: u64,
-    /// Number of classes of the loaders, and of their objects.
-    classes: u64,
-    objects: u64,
-    retained: u64,
-    shallow: u64,
-    /// Who holds most of the loaders, and how many of them.
-    held_by: Option<String>,
-    held_so: u64,
-    ids: Vec<String>,
-}
-
-impl Rows<LoaderRow> {
-    /// The `most` loaders that retain most. Errors: there is no memory; the file cannot be read.
-    pub(super) fn loaders(loaded: &Loaded<'_>, most: usize) -> Result<Self, GraphError> {
-        let (totals, left_out) = LoaderTotal::largest(&loaded.heap, &loaded.retained, most)?;
-        let owners: Vec<_> = totals.iter().filter_map(|it| it.owner.as_ref()).collect();
-        let mut words = owners_words(&loaded.heap, &owners)?.into_iter();
-        let mut rows = Vec::with_capacity(totals.len());
-        for total in &totals {
-            let held_by = total.owner.as_ref().and_then(|_| words.next());
-            rows.push(LoaderRow::of(&loaded.heap, total, held_by));
-        }
-        Ok(Self::new(loaded, rows, left_out))
-    }
-}
-
-impl LoaderRow {
-    fn of(heap: &Heap<'_>, total: &LoaderTotal, held_by: Option<String>) -> Self {
-        let ids = total.loaders.iter().filter(|id| **id != 0).take(IDS);
-        let first = total.loaders.first().copied().unwrap_or(0);
-        Self {
-            loader: match (total.loaders.as_slice(), heap.object(first)) {
-                ([_, _, ..], Some(object)) => described(heap, object),
-                _ => loader_name(heap, first),
-            },
-            loaders: total.loaders.len() as u64,
-            same_classes: total.same_classes,
-            classes: total.classes,
-            objects: total.objects,
-            retained: total.retained_bytes,
-            shallow: total.shallow_bytes,
-            held_by,
-            held_so: total.owned,
-            ids: ids.map(|id| format!("{id:#x}")).collect(),
-        }
-    }
-
-    /// `6 copies of app.Loader: the same 12 classes`
-    fn name(&self) -> String {
-        let (loaders, classes) = (grouped(self.loaders), grouped(self.same_classes));
-        match (self.loaders, self.same_classes) {
-            (1, _) => self.loader.clone(),
-            (_, 0) => format!("{loaders} {}", self.loader),
-            (_, 1) => format!("{loaders} copies of {}: the same class", self.loader),
-            _ => format!(
-                "{loaders} copies of {}: the same {classes} classes",
-                self.loader
-            ),
-        }
-    }
-}
-
-/// Prints the loaders, each with what holds it.
-pub(super) fn print_loaders(rows: &[LoaderRow], to: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new([
-        ("retained", Side::Right),
-        ("shallow", Side::Right),
-        ("objects", Side::Right),
-        ("classes", Side::Right),
-        ("loader", Side::Left),
-    ]);
-    for row in rows {
-        table.row([
-            grouped(row.retained).into(),
-            grouped(row.shallow).into(),
-            grouped(row.objects).into(),
-            grouped(row.classes).into(),
-            row.name().into(),
-        ]);
-    }
-    table.print_with(to, |place, to| {
-        let Some((row, holder)) = rows
-            .get(place)
-            .and_then(|row| Some((row, row.held_by.as_ref()?)))
-        else {
-            return Ok(());
-        };
-        let holder = plain(&shown(holder));
-        match row.held_so < row.loaders {
-            true => {
-                let (some, all) = (grouped(row.held_so), grouped(row.loaders));
-                writeln!(to, "    {some} of {all} held by {holder}")
-            }
-            false => writeln!(to, "    held by {holder}"),
-        }
-    })?;
-    if rows.iter().any(|row| row.same_classes > 0) {
-        writeln!(
-            to,
-            "Copies define the same classes, as redeployed applications leave behind: of these, one can be in use."
-        )?;
+/// Adds the `most` loaders that retain most: each with its classes and their static fields, or
+/// several that are alike. Errors: there is no memory; the file cannot be read.
+pub(super) fn loaders<'a>(
+    answer: &mut Sections<'a>,
+    loaded: &'a Loaded,
+    most: usize,
+) -> Result<(), GraphError> {
+    let heap = &loaded.heap;
+    let (totals, left_out) = LoaderTotal::largest(heap, &loaded.retained, most)?;
+    let owners: Vec<_> = totals.iter().filter_map(|it| it.owner.as_ref()).collect();
+    let mut words = owners_words(heap, &owners)?.into_iter();
+    let has_copies = totals.iter().any(|total| total.same_classes > 0);
+    let rows = totals.into_iter().map(|total| {
+        // Who holds most of the loaders.
+        let held_by = total.owner.as_ref().and_then(|_| words.next());
+        (total, held_by)
+    });
+    let rows: Vec<(LoaderTotal, Option<String>)> = rows.collect();
+    let table = Table::of(rows, usize::MAX)
+        .right("retained", "retained", |(row, _)| row.retained_bytes)
+        .right("shallow", "shallow", |(row, _)| row.shallow_bytes)
+        .right("objects", "objects", |(row, _)| row.objects)
+        .right("classes", "classes", |(row, _)| row.classes)
+        .left("loader", "", |(row, _)| copies(heap, row))
+        .hidden("loader", |(row, _)| loader(heap, row))
+        .hidden("loaders", |(row, _)| row.loaders.len())
+        .hidden("same_classes", |(row, _)| row.same_classes)
+        .hidden("held_so", |(row, _)| row.owned)
+        .hidden("held_by", |(_, held_by)| held_by.clone())
+        .hidden("ids", |(row, _)| {
+            let ids = row.loaders.iter().filter(|id| **id != 0).take(IDS);
+            Cell::json(ids.map(|id| format!("{id:#x}")).collect::<Vec<_>>())
+        })
+        .below(|(row, held_by)| {
+            let line = |holder: &String| held_so(row, holder);
+            held_by.iter().map(line).collect()
+        })
+        .done();
+    answer.table("rows", "left_out", table.left_out(left_out));
+    if has_copies {
+        answer.line(
+            "Copies define the same classes, as redeployed applications leave behind: of these, one can be in use.",
+        );
     }
     Ok(())
+}
+
+/// The loader; of several their class.
+fn loader(heap: &Heap<'_>, row: &LoaderTotal) -> String {
+    let first = row.loaders.first().copied().unwrap_or(0);
+    match (row.loaders.as_slice(), heap.object(first)) {
+        ([_, _, ..], Some(object)) => described(heap, object),
+        _ => loader_name(heap, first),
+    }
+}
+
+/// `6 copies of app.Loader: the same 12 classes`
+fn copies(heap: &Heap<'_>, row: &LoaderTotal) -> String {
+    let (loader, loaders) = (loader(heap, row), grouped(row.loaders.len() as u64));
+    match (row.loaders.len(), row.same_classes) {
+        (1, _) => loader,
+        (_, 0) => format!("{loaders} {loader}"),
+        (_, 1) => format!("{loaders} copies of {loader}: the same class"),
+        (_, many) => format!(
+            "{loaders} copies of {loader}: the same {} classes",
+            grouped(many)
+        ),
+    }
+}
+
+/// `    held by thread "main"`
+fn held_so(row: &LoaderTotal, holder: &str) -> String {
+    let (holder, loaders) = (plain(&shown(holder)), row.loaders.len() as u64);
+    match row.owned < loaders {
+        true => {
+            let (some, all) = (grouped(row.owned), grouped(loaders));
+            format!("    {some} of {all} held by {holder}")
+        }
+        false => format!("    held by {holder}"),
+    }
 }
 
 /// The name of the loader with this id.

@@ -1,19 +1,19 @@
 //! All memory of a JVM: what is resident, by use; and what is outside of the Java heap, by the
 //! objects that hold it.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 
 use graph::{GraphError, Heap, NativeGroup, NativeKind, NativeMemory, Owner, OwnerStart};
-use serde::Serialize;
-use serde_json::Value;
 
 use super::object::id;
 use super::owner::owners_words;
-use crate::number::{counted, grouped, in_units, percent};
+use crate::cell::Cell;
+use crate::number::{counted, grouped, in_units};
 use crate::plain::{plain, shown};
 use crate::resident::{Resident, Use};
-use crate::table::{Side, Table};
+use crate::sections::Sections;
+use crate::table::Table;
 
 /// A row with less than this part of the largest one is left out, unless all are asked for.
 const SMALL: u64 = 1000;
@@ -34,234 +34,159 @@ pub(crate) struct ProcessFacts {
     pub(crate) threads: u64,
 }
 
-/// The answer. Its fields are those of the JSON.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct MemoryAnswer {
-    sentence: String,
-    /// `None` for a file.
-    process: Option<ProcessAnswer>,
-    /// Objects of the heap, and their bytes.
-    objects: u64,
-    heap_bytes: u64,
-    /// Bytes of direct buffers, mapped files and arenas, and those of them that have an owner.
-    buffer_bytes: u64,
-    owned_bytes: u64,
-    holders: Vec<Holder>,
-    holders_left_out: usize,
-    /// Classes by the class of their loader, most classes first.
-    loaders: Vec<Loaders>,
-    damaged: u64,
+/// The class of loaders, how many there are, and how many classes they have.
+type Loaders = (String, u64, u64);
+
+/// The answer with `most` rows of holders and loaders. Errors: the file cannot be read.
+pub(crate) fn memory<'a>(
+    heap: &'a Heap<'_>,
+    memory: &NativeMemory,
+    process: Option<&ProcessFacts>,
+    most: usize,
+) -> Result<Sections<'a>, GraphError> {
+    let holders = holders(heap, memory, most)?;
+    let objects = 0..heap.objects();
+    let heap_bytes = objects.map(|object| heap.shallow_bytes(object)).sum();
+    let is_owned = |group: &&NativeGroup| group.owner.start != OwnerStart::Nothing;
+    let owned = buffers(memory).filter(is_owned);
+    let loaders = loaders(heap, most);
+    let uses = process.map(|facts| uses(&facts.resident));
+    let mut answer = Sections::default();
+    let begin = match (process, &uses) {
+        (Some(facts), Some(uses)) => process_words(&facts.resident, uses, &loaders),
+        _ => format!(
+            "The objects have {}, and hold {} outside of the heap in buffers, mapped files and arenas.",
+            in_units(heap_bytes),
+            in_units(memory.buffer_bytes())
+        ),
+    };
+    let least = process.map_or(1, |facts| facts.resident.total() / SENTENCE_PART);
+    let sentence = begin + &holder_words(holders.first(), least.max(1));
+    answer.line(plain(&sentence));
+    answer.fact("sentence", sentence);
+    answer.fact("objects", heap.objects());
+    answer.fact("heap_bytes", heap_bytes);
+    // Bytes of direct buffers, mapped files and arenas, and those of them that have an owner.
+    answer.fact("buffer_bytes", memory.buffer_bytes());
+    answer.fact("owned_bytes", owned.map(|group| group.bytes).sum::<u64>());
+    answer.fact("damaged", heap.damaged());
+    match process.zip(uses) {
+        Some((facts, uses)) => {
+            answer.line("");
+            let java = (heap_bytes, u64::from(heap.objects()));
+            answer.group("process", process_sections(facts, uses, memory, java));
+        }
+        None => answer.fact("process", Cell::Missing),
+    }
+    let left_out = memory.groups.len().saturating_sub(holders.len());
+    answer.line(match (holders.is_empty(), left_out) {
+        (false, _) => "\nOutside of the heap, by the objects that hold it:",
+        (true, 0) => "\nNo object holds memory outside of the heap.",
+        (true, _) => "\nNo holder has a page of memory outside of the heap.",
+    });
+    let table = holder_table(heap, holders).left_out(left_out);
+    answer.table("holders", "holders_left_out", table.noun("row"));
+    answer.line("\nClasses by their loader:");
+    let table = Table::of(loaders, most)
+        .right("classes", "classes", |row| row.2)
+        .right("loaders", "loaders", |row| row.1)
+        .left("of class", "class", |row| row.0.clone())
+        .done();
+    answer.table("loaders", "", table);
+    Ok(answer)
 }
 
-#[derive(Clone, Debug, Serialize)]
-struct ProcessAnswer {
-    resident_bytes: u64,
-    unknown_bytes: u64,
-    /// Whether the system hides what the memory contains, so that malloc's is not known.
-    is_hidden: bool,
-    threads: u64,
-    malloc_arenas: u64,
-    /// Bytes of zip streams within what malloc has; an estimate.
-    zip_bytes: u64,
-    uses: Vec<UseRow>,
+/// The groups that are worth a row, each with its owner in words.
+fn holders(heap: &Heap<'_>, memory: &NativeMemory, most: usize) -> Result<Vec<Holder>, GraphError> {
+    let largest = memory.groups.first().map_or(0, |group| group.bytes);
+    let least = (largest / SMALL).max(PAGE_BYTES);
+    let is_worth =
+        |group: &&NativeGroup| most == usize::MAX || group.bytes == 0 || group.bytes >= least;
+    let groups = memory.groups.iter().filter(is_worth).take(most);
+    let groups: Vec<&NativeGroup> = groups.collect();
+    let owners: Vec<&Owner> = groups.iter().map(|group| &group.owner).collect();
+    let words = owners_words(heap, &owners)?;
+    Ok(groups.into_iter().cloned().zip(words).collect())
 }
 
-#[derive(Clone, Debug, Serialize)]
+/// A use of resident memory.
 struct UseRow {
-    #[serde(rename = "use")]
     used_for: Use,
     bytes: u64,
     /// How many of them are a guess, by what lies beside them.
     guessed_bytes: u64,
 }
 
-/// Objects that hold memory outside of the heap in the same way.
-#[derive(Clone, Debug, Serialize)]
-struct Holder {
-    kind: &'static str,
-    class: String,
-    objects: u64,
-    bytes: u64,
-    is_estimate: bool,
-    held_by: String,
-    /// One of the objects.
-    id: String,
+/// The known uses of resident memory, most bytes first.
+fn uses(resident: &Resident) -> Vec<UseRow> {
+    let known = resident.bytes.iter().filter(|(it, _)| **it != Use::Unknown);
+    let uses = known.map(|(used_for, bytes)| UseRow {
+        used_for: *used_for,
+        bytes: *bytes,
+        guessed_bytes: resident.guessed.get(used_for).copied().unwrap_or(0),
+    });
+    let mut uses: Vec<UseRow> = uses.collect();
+    uses.sort_by_key(|row| (Reverse(row.bytes), row.used_for));
+    uses
 }
 
-#[derive(Clone, Debug, Serialize)]
-struct Loaders {
-    class: String,
-    loaders: u64,
-    classes: u64,
+/// The resident memory of the process by use. `java` is the heap's bytes and objects.
+fn process_sections<'a>(
+    facts: &ProcessFacts,
+    uses: Vec<UseRow>,
+    memory: &NativeMemory,
+    java: (u64, u64),
+) -> Sections<'a> {
+    let (mut answer, resident) = (Sections::default(), &facts.resident);
+    let (all, unknown) = (resident.total(), resident.of_use(Use::Unknown));
+    let zip = memory.groups.iter().filter(|it| it.kind.is_estimate());
+    // Within what malloc has; an estimate.
+    let zip_bytes: u64 = zip.map(|group| group.bytes).sum();
+    answer.fact("resident_bytes", all);
+    answer.fact("unknown_bytes", unknown);
+    // Whether the system hides what the memory contains, so that malloc's is not known.
+    answer.json("is_hidden", resident.is_hidden);
+    answer.fact("threads", facts.threads);
+    answer.fact("malloc_arenas", resident.malloc_arenas);
+    answer.fact("zip_bytes", zip_bytes);
+    let (arenas, threads) = (resident.malloc_arenas, facts.threads);
+    let words = move |row: &UseRow| {
+        let words = use_words(row.used_for, java, threads, (arenas, zip_bytes));
+        words + &guess_words(row.guessed_bytes)
+    };
+    let hidden_why = if resident.is_hidden { HIDDEN } else { "" };
+    let table = Table::of(uses, usize::MAX)
+        .right("resident", "bytes", |row| Cell::Bytes(row.bytes))
+        .right("share", "", move |row| Cell::Share(row.bytes, all))
+        .left("use", "", words)
+        .hidden("use", |row| Cell::json(row.used_for))
+        .hidden("guessed_bytes", |row| row.guessed_bytes)
+        .done();
+    let last = Use::Unknown.words().to_owned() + hidden_why;
+    let table = table.total([Cell::Bytes(unknown), Cell::Share(unknown, all), last.into()]);
+    answer.table("uses", "", table);
+    answer
 }
 
-impl MemoryAnswer {
-    /// `most` rows of holders and loaders. Errors: the file cannot be read.
-    pub(crate) fn of(
-        heap: &Heap<'_>,
-        memory: &NativeMemory,
-        process: Option<&ProcessFacts>,
-        most: usize,
-    ) -> Result<Self, GraphError> {
-        let largest = memory.groups.first().map_or(0, |group| group.bytes);
-        let least = (largest / SMALL).max(PAGE_BYTES);
-        let is_worth =
-            |group: &&NativeGroup| most == usize::MAX || group.bytes == 0 || group.bytes >= least;
-        let groups = memory.groups.iter().filter(is_worth).take(most);
-        let groups: Vec<&NativeGroup> = groups.collect();
-        let owners: Vec<&Owner> = groups.iter().map(|group| &group.owner).collect();
-        let words = owners_words(heap, &owners)?.into_iter();
-        let holders = groups.into_iter().zip(words);
-        let holders: Vec<Holder> = holders
-            .map(|(group, words)| Holder::of(heap, group, words))
-            .collect();
-        let objects = 0..heap.objects();
-        let heap_bytes = objects.map(|object| heap.shallow_bytes(object)).sum();
-        let is_owned = |group: &&NativeGroup| group.owner.start != OwnerStart::Nothing;
-        let owned = buffers(memory).filter(is_owned);
-        let process = process.map(|facts| ProcessAnswer::of(facts, memory));
-        let loaders = loaders(heap, most);
-        Ok(Self {
-            sentence: sentence(
-                process.as_ref().map(|process| (process, &*loaders)),
-                memory,
-                holders.first(),
-                heap_bytes,
-            ),
-            process,
-            objects: heap.objects().into(),
-            heap_bytes,
-            buffer_bytes: memory.buffer_bytes(),
-            owned_bytes: owned.map(|group| group.bytes).sum(),
-            holders_left_out: memory.groups.len().saturating_sub(holders.len()),
-            holders,
-            loaders,
-            damaged: heap.damaged(),
-        })
-    }
-
-    /// As JSON.
-    pub(crate) fn in_json(&self) -> Value {
-        serde_json::to_value(self).unwrap_or_default()
-    }
-
-    /// As text.
-    pub(crate) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
-        writeln!(to, "{}", plain(&self.sentence))?;
-        if let Some(process) = &self.process {
-            writeln!(to)?;
-            self.print_uses(process, to)?;
+fn use_words(
+    used_for: Use,
+    (heap_bytes, objects): (u64, u64),
+    threads: u64,
+    (arenas, zip_bytes): (u64, u64),
+) -> String {
+    let words = used_for.words();
+    match used_for {
+        Use::JavaHeap => {
+            let (bytes, objects) = (in_units(heap_bytes), counted(objects, "object"));
+            format!("{words}: {bytes} in {objects}")
         }
-        self.print_holders(to)?;
-        self.print_loaders(to)
-    }
-
-    fn print_uses(&self, process: &ProcessAnswer, to: &mut dyn Write) -> io::Result<()> {
-        let mut table = Table::new([
-            ("resident", Side::Right),
-            ("share", Side::Right),
-            ("use", Side::Left),
-        ]);
-        let mut row = |bytes: u64, words: String| {
-            let share = percent(bytes, process.resident_bytes);
-            table.row([in_units(bytes).into(), share.into(), words.into()]);
-        };
-        for it in &process.uses {
-            let words = self.use_words(process, it.used_for);
-            row(it.bytes, words + &guess_words(it.guessed_bytes));
+        Use::ThreadStacks => format!("{words}: {}", counted(threads, "thread")),
+        Use::Malloc if zip_bytes > 0 => {
+            let (arenas, zip) = (counted(arenas, "arena"), in_units(zip_bytes));
+            format!("{words}: {arenas}, about {zip} in zip streams")
         }
-        let hidden = if process.is_hidden { HIDDEN } else { "" };
-        row(
-            process.unknown_bytes,
-            Use::Unknown.words().to_owned() + hidden,
-        );
-        table.print(to)
-    }
-
-    fn use_words(&self, process: &ProcessAnswer, used_for: Use) -> String {
-        let words = used_for.words();
-        match used_for {
-            Use::JavaHeap => format!(
-                "{words}: {} in {}",
-                in_units(self.heap_bytes),
-                counted(self.objects, "object")
-            ),
-            Use::ThreadStacks => format!("{words}: {}", counted(process.threads, "thread")),
-            Use::Malloc if process.zip_bytes > 0 => format!(
-                "{words}: {}, about {} in zip streams",
-                counted(process.malloc_arenas, "arena"),
-                in_units(process.zip_bytes)
-            ),
-            Use::Malloc => format!("{words}: {}", counted(process.malloc_arenas, "arena")),
-            _ => words.to_owned(),
-        }
-    }
-
-    fn print_holders(&self, to: &mut dyn Write) -> io::Result<()> {
-        if self.holders.is_empty() {
-            writeln!(to, "\n{}", self.no_holders())?;
-            return self.print_rest(to);
-        }
-        writeln!(to, "\nOutside of the heap, by the objects that hold it:")?;
-        let mut table = Table::new([
-            ("bytes", Side::Right),
-            ("objects", Side::Right),
-            ("of class", Side::Left),
-            ("kind", Side::Left),
-        ]);
-        for holder in &self.holders {
-            let about = if holder.is_estimate { "~" } else { "" };
-            let bytes = match holder.bytes {
-                0 => "?".to_owned(),
-                bytes => format!("{about}{}", in_units(bytes)),
-            };
-            table.row([
-                bytes.into(),
-                grouped(holder.objects).into(),
-                holder.class.clone().into(),
-                holder.kind.to_owned().into(),
-            ]);
-        }
-        table.print_with(to, |row, to| match self.holders.get(row) {
-            Some(holder) => writeln!(to, "    held by {}", plain(&shown(&holder.held_by))),
-            None => Ok(()),
-        })?;
-        self.print_rest(to)
-    }
-
-    fn no_holders(&self) -> &'static str {
-        match self.holders_left_out {
-            0 => "No object holds memory outside of the heap.",
-            _ => "No holder has a page of memory outside of the heap.",
-        }
-    }
-
-    fn print_rest(&self, to: &mut dyn Write) -> io::Result<()> {
-        match self.holders_left_out {
-            0 => Ok(()),
-            rest => writeln!(
-                to,
-                "... and {}; --top 0 prints all",
-                counted(rest as u64, "more row")
-            ),
-        }
-    }
-
-    fn print_loaders(&self, to: &mut dyn Write) -> io::Result<()> {
-        writeln!(to, "\nClasses by their loader:")?;
-        let mut table = Table::new([
-            ("classes", Side::Right),
-            ("loaders", Side::Right),
-            ("of class", Side::Left),
-        ]);
-        for row in &self.loaders {
-            table.row([
-                grouped(row.classes).into(),
-                grouped(row.loaders).into(),
-                row.class.clone().into(),
-            ]);
-        }
-        table.print(to)
+        Use::Malloc => format!("{words}: {}", counted(arenas, "arena")),
+        _ => words.to_owned(),
     }
 }
 
@@ -273,43 +198,32 @@ fn guess_words(bytes: u64) -> String {
     }
 }
 
-impl ProcessAnswer {
-    fn of(facts: &ProcessFacts, memory: &NativeMemory) -> Self {
-        let resident = &facts.resident;
-        let known = resident.bytes.iter().filter(|(it, _)| **it != Use::Unknown);
-        let mut uses: Vec<UseRow> = known
-            .map(|(used_for, bytes)| UseRow {
-                used_for: *used_for,
-                bytes: *bytes,
-                guessed_bytes: resident.guessed.get(used_for).copied().unwrap_or(0),
-            })
-            .collect();
-        uses.sort_by_key(|row| (std::cmp::Reverse(row.bytes), row.used_for));
-        let zip = memory.groups.iter().filter(|it| it.kind.is_estimate());
-        Self {
-            resident_bytes: resident.total(),
-            unknown_bytes: resident.of_use(Use::Unknown),
-            is_hidden: resident.is_hidden,
-            threads: facts.threads,
-            malloc_arenas: resident.malloc_arenas,
-            zip_bytes: zip.map(|group| group.bytes).sum(),
-            uses,
-        }
-    }
-}
+/// Objects that hold memory outside of the heap in the same way, and the holder in words.
+type Holder = (NativeGroup, String);
 
-impl Holder {
-    fn of(heap: &Heap<'_>, group: &NativeGroup, held_by: String) -> Self {
-        Self {
-            kind: kind_words(group.kind),
-            class: heap.class_name(group.class),
-            objects: group.objects,
-            bytes: group.bytes,
-            is_estimate: group.kind.is_estimate(),
-            held_by,
-            id: id(heap, group.example),
-        }
-    }
+fn holder_table<'a>(heap: &'a Heap<'_>, holders: Vec<Holder>) -> Table<'a> {
+    Table::of(holders, usize::MAX)
+        .right("bytes", "", |(group, _)| {
+            let about = if group.kind.is_estimate() { "~" } else { "" };
+            match group.bytes {
+                0 => "?".to_owned(),
+                bytes => format!("{about}{}", in_units(bytes)),
+            }
+        })
+        .hidden("bytes", |(group, _)| group.bytes)
+        .right("objects", "objects", |(group, _)| group.objects)
+        .left("of class", "class", |(group, _)| {
+            heap.class_name(group.class)
+        })
+        .left("kind", "kind", |(group, _)| kind_words(group.kind))
+        .hidden("is_estimate", |(group, _)| {
+            Cell::json(group.kind.is_estimate())
+        })
+        // One of the objects.
+        .hidden("id", |(group, _)| id(heap, group.example))
+        .hidden("held_by", |(_, held_by)| held_by.clone())
+        .below(|(_, held_by)| vec![format!("    held by {}", plain(&shown(held_by)))])
+        .done()
 }
 
 fn kind_words(kind: NativeKind) -> &'static str {
@@ -329,60 +243,41 @@ fn buffers(memory: &NativeMemory) -> impl Iterator<Item = &NativeGroup> {
 }
 
 /// The process: its heap, and the largest use of the rest.
-fn process_words(process: &ProcessAnswer, loaders: &[Loaders]) -> String {
-    let of_use = |used_for: Use| process.uses.iter().find(|row| row.used_for == used_for);
-    let (all, heap) = (process.resident_bytes, of_use(Use::JavaHeap));
+fn process_words(resident: &Resident, uses: &[UseRow], loaders: &[Loaders]) -> String {
     let mut text = format!(
         "{} are resident, {} of them the Java heap",
-        in_units(all),
-        in_units(heap.map_or(0, |row| row.bytes))
+        in_units(resident.total()),
+        in_units(resident.of_use(Use::JavaHeap))
     );
-    let mut others = process.uses.iter();
+    let mut others = uses.iter();
     if let Some(row) = others.find(|row| row.used_for != Use::JavaHeap) {
         let (bytes, words) = (in_units(row.bytes), row.used_for.words());
-        let perhaps = if row.guessed_bytes > row.bytes / 2 {
-            "perhaps "
-        } else {
-            ""
-        };
+        let is_guess = row.guessed_bytes > row.bytes / 2;
+        let perhaps = if is_guess { "perhaps " } else { "" };
         text.push_str(&format!(", {bytes} {perhaps}{words}"));
-        if let (Use::Metaspace, Some(most)) = (row.used_for, loaders.first()) {
-            let (classes, loaders) = (grouped(most.classes), grouped(most.loaders));
-            text.push_str(&format!(" (most: {classes} of {loaders} {})", most.class));
+        if let (Use::Metaspace, Some((class, loaders, classes))) = (row.used_for, loaders.first()) {
+            let (classes, loaders) = (grouped(*classes), grouped(*loaders));
+            text.push_str(&format!(" (most: {classes} of {loaders} {class})"));
         }
     }
-    text.push('.');
-    text
+    text + "."
 }
 
-/// The process or the heap, and the largest holder, in one or two sentences.
-fn sentence(
-    process: Option<(&ProcessAnswer, &[Loaders])>,
-    memory: &NativeMemory,
-    largest: Option<&Holder>,
-    heap_bytes: u64,
-) -> String {
-    let mut text = match process {
-        Some((process, loaders)) => process_words(process, loaders),
-        None => format!(
-            "The objects have {}, and hold {} outside of the heap in buffers, mapped files and arenas.",
-            in_units(heap_bytes),
-            in_units(memory.buffer_bytes())
-        ),
+/// The largest holder, if it has so many bytes.
+fn holder_words(largest: Option<&Holder>, least: u64) -> String {
+    let Some((group, held_by)) = largest.filter(|(group, _)| group.bytes >= least) else {
+        return String::new();
     };
-    let least = process.map_or(1, |(process, _)| process.resident_bytes / SENTENCE_PART);
-    if let Some(holder) = largest.filter(|holder| holder.bytes >= least.max(1)) {
-        let about = if holder.is_estimate { "about " } else { "" };
-        let plural = if holder.objects == 1 { "" } else { "s" };
-        text.push_str(&format!(
-            " Most held outside of the heap: {about}{} in {} {}{plural}, by {}.",
-            in_units(holder.bytes),
-            grouped(holder.objects),
-            holder.kind,
-            holder.held_by
-        ));
-    }
-    text
+    let about = if group.kind.is_estimate() {
+        "about "
+    } else {
+        ""
+    };
+    let (bytes, what) = (
+        in_units(group.bytes),
+        counted(group.objects, kind_words(group.kind)),
+    );
+    format!(" Most held outside of the heap: {about}{bytes} in {what}, by {held_by}.")
 }
 
 /// Classes by the class of their loader.
@@ -401,15 +296,11 @@ fn loaders(heap: &Heap<'_>, most: usize) -> Vec<Loaders> {
         let row = rows.entry(class).or_default();
         *row = (row.0 + 1, row.1 + classes);
     }
+    let rows = rows.into_iter();
     let mut rows: Vec<Loaders> = rows
-        .into_iter()
-        .map(|(class, (loaders, classes))| Loaders {
-            class,
-            loaders,
-            classes,
-        })
+        .map(|(class, (loaders, classes))| (class, loaders, classes))
         .collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.classes));
+    rows.sort_by_key(|row| Reverse(row.2));
     rows.truncate(most);
     rows
 }
@@ -462,9 +353,10 @@ mod tests {
         let input = Input::new(dump().file(false), &|_| {}).unwrap();
         let heap = Heap::read(input, Options::default()).unwrap();
         let memory = NativeMemory::find(&heap).unwrap();
-        let answer = MemoryAnswer::of(&heap, &memory, facts, 10).unwrap();
-        assert_eq!(answer.owned_bytes, 10_000_000);
-        assert!(answer.in_json().get("holders").is_some());
+        let answer = super::memory(&heap, &memory, facts, 10).unwrap();
+        let json = serde_json::to_value(&answer).unwrap();
+        assert_eq!(json["owned_bytes"], 10_000_000);
+        assert_eq!(json["holders"].as_array().unwrap().len(), 3);
         let mut text = Vec::new();
         answer.print(&mut text).unwrap();
         String::from_utf8(text).unwrap()

@@ -1,7 +1,7 @@
-//! One typed answer a question about a heap: made from the heap, printed as text or as JSON.
+//! One answer a question about a heap: [`crate::sections::Sections`], made from the heap.
 //!
-//! A command parses its arguments, asks, and prints. `mcp` and `view` send the JSON. No answer
-//! knows who asked.
+//! A command parses its arguments, asks, and prints. `mcp` and `view` send the JSON, and the page
+//! has it. No answer knows who asked.
 
 pub(crate) mod diff;
 mod given_up;
@@ -15,7 +15,6 @@ pub(crate) mod merged_paths;
 pub(crate) mod object;
 pub(crate) mod owner;
 pub(crate) mod path;
-mod rows;
 pub(crate) mod show;
 pub(crate) mod sites;
 pub(crate) mod sizes_by;

@@ -1,7 +1,5 @@
 //! The path from a root to an object.
 
-use std::io::{self, Write};
-
 use graph::{Heap, Path, UNKNOWN_CLASS};
 use reader::RootKind;
 use serde::Serialize;
@@ -77,23 +75,20 @@ impl PathAnswer {
         self
     }
 
-    /// As text, below a suspect.
-    pub(super) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
-        let steps = match self.launched() {
+    /// As lines of text, below a suspect.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let (head, steps) = match self.launched() {
             Some((main, rest)) => {
                 let main = plain(&shown(main));
-                writeln!(to, "  path from the main class:\n    {main}")?;
-                rest
+                (format!("  path from the main class:\n    {main}"), rest)
             }
-            None => {
-                writeln!(to, "  path from a root ({}):", self.root())?;
-                &self.objects
-            }
+            None => (
+                format!("  path from a root ({}):", self.root()),
+                &*self.objects,
+            ),
         };
-        for step in steps {
-            writeln!(to, "    {}", step.line())?;
-        }
-        Ok(())
+        let steps = steps.iter().map(|step| format!("    {}", step.line()));
+        [head].into_iter().chain(steps).collect()
     }
 
     /// The main class and the steps below it, if the path begins at what the JVM's launcher holds:
@@ -251,9 +246,7 @@ mod tests {
                 root: RootKind::StickyClass.name().to_owned(),
                 weak: false,
             };
-            let mut text = Vec::new();
-            path.print(&mut text).unwrap();
-            String::from_utf8(text).unwrap()
+            path.lines().join("\n")
         };
         let main = text(LAUNCHER);
         let lines: Vec<&str> = main.lines().map(str::trim).collect();

@@ -1,122 +1,26 @@
 //! What an object is, what it holds, and what refers to it.
 
 use std::collections::HashMap;
-use std::io::{self, Write};
 
 use format::BasicType;
-use graph::{Contents, Dominator, Entries, Entry, FieldValue, GraphError, PATH_STEPS};
+use graph::{Contents, Dominator, Entries, FieldValue, GraphError, PATH_STEPS};
 use serde::Serialize;
+use serde_json::{json, Value};
 
 use super::labels::{Labels, STRING_BYTES};
 use super::listed::{links_from, links_to, ListedRow};
 use super::object::ObjectRow;
 use super::path::PathAnswer;
 use super::values::{may_be_redacted, type_name, value, values, Shown};
+use crate::cell::Cell;
 use crate::frame::Frame;
 use crate::heap_file::Loaded;
 use crate::number::{counted, grouped};
 use crate::plain::{plain, shown};
+use crate::sections::Sections;
 
 /// Most bytes read of an array's elements.
 const ARRAY_BYTES: usize = 16 << 20;
-
-/// An object.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct ShowAnswer {
-    #[serde(flatten)]
-    object: ObjectRow,
-    /// The stack that allocated it, if the dump has it.
-    allocated: Option<Vec<Frame>>,
-    contents: Option<ContentsRow>,
-    /// The objects of which it is the dominator.
-    dominates: Listed,
-    dominator: Option<ObjectRow>,
-    /// What the program has put into it, if it is a collection of the JDK.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    entries: Option<EntriesRow>,
-    /// The shortest path from a root.
-    path: Option<PathAnswer>,
-    /// Whether a root leads to it.
-    reachable: bool,
-    /// The objects that refer to it.
-    referrers: Listed,
-    /// The kind of root that it is, as HPROF names it.
-    root: Option<&'static str>,
-    /// The text of a string, if it may be shown.
-    text: Option<String>,
-}
-
-/// The first objects of a list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct Listed {
-    left_out: usize,
-    objects: Vec<ListedRow>,
-}
-
-/// The first entries of a collection.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct EntriesRow {
-    entries: Vec<EntryRow>,
-    left_out: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct EntryRow {
-    /// `None` is null; absent if the collection has no keys.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<Option<Referred>>,
-    value: Option<Referred>,
-}
-
-/// What an object holds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-enum ContentsRow {
-    References {
-        /// Those that are not null.
-        elements: Vec<ElementRow>,
-        length: u32,
-        /// `None` if the array is too long to be read to its end.
-        nulls: Option<u64>,
-    },
-    Values {
-        length: u32,
-        #[serde(rename = "type")]
-        kind: String,
-        /// `None` if they may not be shown.
-        values: Option<Vec<String>>,
-    },
-    Fields {
-        fields: Vec<FieldRow>,
-        left_out: usize,
-    },
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct ElementRow {
-    index: usize,
-    #[serde(flatten)]
-    object: Referred,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct FieldRow {
-    name: String,
-    #[serde(rename = "type")]
-    kind: String,
-    #[serde(flatten)]
-    held: Held,
-}
-
-/// What a field holds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Held {
-    /// `None` is null.
-    Object(Option<Referred>),
-    /// As Java prints it; `None` if it may not be shown.
-    Value(Option<String>),
-}
 
 /// The target of a reference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -129,185 +33,75 @@ enum Referred {
     },
 }
 
-impl ShowAnswer {
-    /// The object with this number; of each list, the first `most` and of the fields the first
-    /// `fields`. Errors: the file cannot be read.
-    pub(crate) fn of(
-        loaded: &Loaded<'_>,
-        object: u32,
-        (most, fields): (usize, usize),
-        shown: Shown,
-    ) -> Result<Self, GraphError> {
-        let (heap, retained) = (&loaded.heap, &loaded.retained);
-        let contents = heap.contents(&[object], ARRAY_BYTES)?.remove(&object);
-        let refers = |from: &u32| heap.targets(*from).contains(&object);
-        let referrers: Vec<u32> = (0..heap.objects()).filter(refers).collect();
-        let dominated = retained.dominated(object);
-        let entries = match most {
-            0 => None,
-            most => heap.entries(object, most)?,
-        };
-        let mut page = Page {
-            loaded,
-            most,
-            fields,
-            shown,
-            labels: Labels::default(),
-        };
-        let referrers_shown = referrers.get(..most).unwrap_or(&referrers);
-        let dominated_shown = dominated.get(..most).unwrap_or(&dominated);
-        let listed = referrers_shown.iter().chain(dominated_shown).copied();
-        let held = contents.iter().flat_map(|contents| page.held(contents));
-        let held = held.chain(entries.iter().flat_map(|entries| page.in_entries(entries)));
-        let named: Vec<u32> = [object].into_iter().chain(listed).chain(held).collect();
-        page.labels = Labels::of(heap, &named, shown)?;
-        let to_it = links_to(heap, referrers_shown, object)?;
-        let from_it = links_from(heap, object, dominated_shown)?;
-        let text = match shown.has_strings() {
-            true => heap.strings(&[object], STRING_BYTES)?.remove(&object),
-            false => None,
-        };
-        let paths = heap.paths(&[object], PATH_STEPS)?;
-        let path = paths.into_iter().flatten().next();
-        let trace = heap.allocation_trace(object);
-        Ok(Self {
-            object: page.object(object),
-            allocated: trace.map(|it| heap.stacks().frames(it).map(Frame::of).collect()),
-            contents: contents.map(|contents| page.contents(&contents)),
-            dominates: page.list(&dominated, &from_it),
-            dominator: match retained.dominator(object) {
-                Dominator::Object(above) => Some(page.object(above)),
-                Dominator::Unreachable | Dominator::Roots => None,
-            },
-            entries: entries.map(|entries| page.entries(&entries)),
-            path: path.map(|path| PathAnswer::of(heap, &path)),
-            reachable: retained.is_reachable(object),
-            referrers: page.list(&referrers, &to_it),
-            root: heap.root_kind(object).map(|kind| kind.name()),
-            text,
-        })
-    }
-
-    /// As text.
-    pub(crate) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
-        writeln!(to, "{}", name(&self.object))?;
-        writeln!(to, "  shallow   {}", grouped(self.object.shallow))?;
-        writeln!(to, "  retained  {}", grouped(self.object.retained))?;
-        let dominator = match &self.dominator {
-            Some(above) => name(above),
-            None if self.reachable => {
-                "none: the object is a root, or two or more hold it".to_owned()
-            }
-            None => "none: no root leads to the object".to_owned(),
-        };
-        writeln!(to, "  dominator {dominator}")?;
-        if let Some(kind) = self.root {
-            writeln!(to, "  root      {kind}")?;
-        }
-        if let Some(contents) = &self.contents {
-            contents.print(to)?;
-        }
-        if let Some(entries) = &self.entries {
-            entries.print(to)?;
-        }
-        if let Some(text) = &self.text {
-            writeln!(to, "  text \"{}\"", plain(text))?;
-        }
-        let object = |row: &ListedRow| name(&row.object);
-        let by = |row: &ListedRow| row.link.as_deref().map(plain);
-        self.referrers.print("referrers", to, |row| {
-            let link = by(row).map(|link| format!(" {}", link.trim_start()));
-            format!("{}{}", object(row), link.unwrap_or_default())
-        })?;
-        self.dominates.print("dominates", to, |row| {
-            let link = by(row).map(|link| format!("{}  ", link.trim_start()));
-            format!("{}{}", link.unwrap_or_default(), object(row))
-        })?;
-        if let Some(path) = &self.path {
-            path.print(to)?;
-        }
-        if let Some(frames) = &self.allocated {
-            writeln!(to, "  allocated:")?;
-            for frame in frames {
-                writeln!(to, "    at {}", plain(&frame.line()))?;
-            }
-        }
-        Ok(())
-    }
+#[derive(Serialize)]
+struct Element {
+    index: usize,
+    #[serde(flatten)]
+    object: Option<Referred>,
 }
 
-impl Listed {
-    fn print(
-        &self,
-        title: &str,
-        to: &mut dyn Write,
-        words: impl Fn(&ListedRow) -> String,
-    ) -> io::Result<()> {
-        let all = self.objects.len().saturating_add(self.left_out);
-        writeln!(to, "  {title}: {}", counted(all as u64, "object"))?;
-        for row in &self.objects {
-            let bytes = grouped(row.object.retained);
-            writeln!(to, "    {}  retains {bytes}", words(row))?;
-        }
-        Ok(())
+/// The object with this number; of each list, the first `most`, and of the fields the first
+/// `fields`. Errors: the file cannot be read.
+pub(crate) fn show<'a>(
+    loaded: &Loaded,
+    object: u32,
+    (most, fields): (usize, usize),
+    shown: Shown,
+) -> Result<Sections<'a>, GraphError> {
+    let (heap, retained) = (&loaded.heap, &loaded.retained);
+    let contents = heap.contents(&[object], ARRAY_BYTES)?.remove(&object);
+    let refers = |from: &u32| heap.targets(*from).contains(&object);
+    let referrers: Vec<u32> = (0..heap.objects()).filter(refers).collect();
+    let dominated = retained.dominated(object);
+    let entries = match most {
+        0 => None,
+        most => heap.entries(object, most)?,
+    };
+    let mut page = Page {
+        loaded,
+        most,
+        fields,
+        shown,
+        labels: Labels::default(),
+    };
+    let referrers_shown = referrers.get(..most).unwrap_or(&referrers);
+    let dominated_shown = dominated.get(..most).unwrap_or(&dominated);
+    let listed = referrers_shown.iter().chain(dominated_shown).copied();
+    let held = contents.iter().flat_map(|contents| page.held(contents));
+    let held = held.chain(entries.iter().flat_map(|entries| page.in_entries(entries)));
+    let named: Vec<u32> = [object].into_iter().chain(listed).chain(held).collect();
+    page.labels = Labels::of(heap, &named, shown)?;
+    let mut answer = page.head(object);
+    match contents {
+        Some(contents) => answer.group("contents", page.contents(&contents)),
+        None => answer.fact("contents", Cell::Missing),
     }
-}
-
-impl EntriesRow {
-    fn print(&self, to: &mut dyn Write) -> io::Result<()> {
-        let all = self.left_out.saturating_add(self.entries.len() as u64);
-        match all {
-            1 => writeln!(to, "  1 entry:")?,
-            all => writeln!(to, "  {} entries:", grouped(all))?,
-        }
-        for EntryRow { key, value } in &self.entries {
-            let key = key
-                .as_ref()
-                .map(|key| format!("{} => ", referred(key.as_ref())));
-            let key = key.unwrap_or_default();
-            writeln!(to, "    {key}{}", referred(value.as_ref()))?;
-        }
-        Ok(())
+    if let Some(entries) = entries {
+        answer.group("entries", page.entries(&entries));
     }
-}
-
-impl ContentsRow {
-    fn print(&self, to: &mut dyn Write) -> io::Result<()> {
-        match self {
-            Self::References {
-                elements,
-                length,
-                nulls,
-            } => {
-                let all = counted((*length).into(), "element");
-                match nulls {
-                    None | Some(0) => writeln!(to, "  {all}:")?,
-                    Some(nulls) => writeln!(to, "  {all}, {} of them null:", grouped(*nulls))?,
-                }
-                for row in elements {
-                    writeln!(to, "    [{}] {}", row.index, referred(Some(&row.object)))?;
-                }
-            }
-            Self::Values { length, values, .. } => {
-                writeln!(to, "  {}:", counted((*length).into(), "element"))?;
-                let values = values.as_ref().map(|values| values.join(" "));
-                let values = values.as_deref().unwrap_or("(--strings prints them)");
-                writeln!(to, "    {values}")?;
-            }
-            Self::Fields { fields, left_out } => {
-                let all = fields.len().saturating_add(*left_out);
-                writeln!(to, "  {}:", counted(all as u64, "field"))?;
-                for field in fields {
-                    let held = match &field.held {
-                        Held::Object(object) => referred(object.as_ref()),
-                        Held::Value(value) => value.clone().unwrap_or_default(),
-                    };
-                    writeln!(to, "    {} = {held}", plain(&shown(&field.name)))?;
-                }
-            }
-        }
-        Ok(())
+    let mut text = None;
+    if shown.has_strings() {
+        text = heap.strings(&[object], STRING_BYTES)?.remove(&object);
     }
+    let line = |text: &String| format!("  text \"{}\"", plain(text));
+    answer.lines(text.as_ref().map(line));
+    answer.fact("text", text);
+    let links = links_to(heap, referrers_shown, object)?;
+    let by = |row: &ListedRow, link: &str| format!("{} {link}", name(&row.object));
+    answer.group("referrers", page.list("referrers", &referrers, &links, by));
+    let links = links_from(heap, object, dominated_shown)?;
+    let by = |row: &ListedRow, link: &str| format!("{link}  {}", name(&row.object));
+    answer.group("dominates", page.list("dominates", &dominated, &links, by));
+    let path = heap
+        .paths(&[object], PATH_STEPS)?
+        .into_iter()
+        .flatten()
+        .next();
+    let path = path.map(|path| PathAnswer::of(heap, &path));
+    answer.lines(path.iter().flat_map(PathAnswer::lines));
+    answer.json("path", path);
+    page.allocated(&mut answer, object);
+    Ok(answer)
 }
 
 fn name(object: &ObjectRow) -> String {
@@ -325,15 +119,56 @@ fn referred(to: Option<&Referred>) -> String {
 }
 
 /// Makes the parts of the answer.
-struct Page<'l, 'n> {
-    loaded: &'l Loaded<'n>,
+struct Page<'l> {
+    loaded: &'l Loaded,
     most: usize,
     fields: usize,
     shown: Shown,
     labels: Labels,
 }
 
-impl Page<'_, '_> {
+impl Page<'_> {
+    /// The object itself.
+    fn head<'a>(&self, object: u32) -> Sections<'a> {
+        let (heap, retained) = (&self.loaded.heap, &self.loaded.retained);
+        let mut answer = Sections::default();
+        let row = self.object(object);
+        answer.line(name(&row));
+        answer.line(format!("  shallow   {}", grouped(row.shallow)));
+        answer.line(format!("  retained  {}", grouped(row.retained)));
+        answer.facts(row);
+        let reachable = retained.is_reachable(object);
+        let dominator = match retained.dominator(object) {
+            Dominator::Object(above) => Some(self.object(above)),
+            Dominator::Unreachable | Dominator::Roots => None,
+        };
+        let words = match &dominator {
+            Some(above) => name(above),
+            None if reachable => "none: the object is a root, or two or more hold it".to_owned(),
+            None => "none: no root leads to the object".to_owned(),
+        };
+        answer.line(format!("  dominator {words}"));
+        answer.json("dominator", dominator);
+        answer.json("reachable", reachable);
+        let root = heap.root_kind(object).map(|kind| kind.name());
+        answer.lines(root.map(|kind| format!("  root      {kind}")));
+        answer.fact("root", root);
+        answer
+    }
+
+    /// The stack that allocated it, if the dump has it.
+    fn allocated(&self, answer: &mut Sections<'_>, object: u32) {
+        let (heap, mut frames) = (&self.loaded.heap, None);
+        if let Some(trace) = heap.allocation_trace(object) {
+            let stack: Vec<Frame> = heap.stacks().frames(trace).map(Frame::of).collect();
+            answer.line("  allocated:");
+            let line = |frame: &Frame| format!("    at {}", plain(&frame.line()));
+            answer.lines(stack.iter().map(line));
+            frames = Some(stack);
+        }
+        answer.json("allocated", frames);
+    }
+
     /// The objects that are shown of the contents.
     fn held(&self, contents: &Contents) -> Vec<u32> {
         let heap = &self.loaded.heap;
@@ -359,16 +194,32 @@ impl Page<'_, '_> {
         }
     }
 
-    fn list(&self, objects: &[u32], links: &HashMap<u32, String>) -> Listed {
-        let shown = objects.iter().take(self.most);
+    /// Objects, in words that have the reference, too, if there is one.
+    fn list<'a>(
+        &self,
+        title: &str,
+        objects: &[u32],
+        links: &HashMap<u32, String>,
+        words: impl Fn(&ListedRow, &str) -> String,
+    ) -> Sections<'a> {
         let row = |object: &u32| ListedRow {
             object: self.object(*object),
             link: links.get(object).cloned(),
         };
-        Listed {
-            left_out: objects.len().saturating_sub(self.most),
-            objects: shown.map(row).collect(),
-        }
+        let rows: Vec<ListedRow> = objects.iter().take(self.most).map(row).collect();
+        let all = counted(objects.len() as u64, "object");
+        let mut answer = Sections::default();
+        answer.line(format!("  {title}: {all}"));
+        answer.lines(rows.iter().map(|row| {
+            let words = match &row.link {
+                Some(link) => words(row, plain(link).trim_start()),
+                None => name(&row.object),
+            };
+            format!("    {words}  retains {}", grouped(row.object.retained))
+        }));
+        answer.fact("left_out", objects.len().saturating_sub(rows.len()));
+        answer.json("objects", rows);
+        answer
     }
 
     /// The objects that are shown of the entries.
@@ -378,69 +229,107 @@ impl Page<'_, '_> {
         ids.filter_map(|id| self.loaded.heap.object(id)).collect()
     }
 
-    fn entries(&self, entries: &Entries) -> EntriesRow {
-        let row = |entry: &Entry| EntryRow {
-            key: entry.key.map(|key| self.referred(key)),
-            value: self.referred(entry.value),
-        };
-        EntriesRow {
-            left_out: entries.all.saturating_sub(entries.first.len() as u64),
-            entries: entries.first.iter().map(row).collect(),
+    /// What the program has put into it, if it is a collection of the JDK. Those without keys have
+    /// none.
+    fn entries<'a>(&self, entries: &Entries) -> Sections<'a> {
+        let (mut answer, mut rows) = (Sections::default(), Vec::new());
+        answer.line(match entries.all.max(entries.first.len() as u64) {
+            1 => "  1 entry:".to_owned(),
+            all => format!("  {} entries:", grouped(all)),
+        });
+        for entry in &entries.first {
+            let value = self.referred(entry.value);
+            let (mut words, mut row) = (String::new(), json!({ "value": value }));
+            if let Some(key) = entry.key.map(|key| self.referred(key)) {
+                words = format!("{} => ", referred(key.as_ref()));
+                row = json!({ "key": key, "value": value });
+            }
+            answer.line(format!("    {words}{}", referred(value.as_ref())));
+            rows.push(row);
         }
+        answer.fact("left_out", entries.all.saturating_sub(rows.len() as u64));
+        answer.json("entries", rows);
+        answer
     }
 
-    fn contents(&self, contents: &Contents) -> ContentsRow {
+    /// What the object holds.
+    fn contents<'a>(&self, contents: &Contents) -> Sections<'a> {
         match contents {
-            Contents::References { length, ids } => {
-                let held = ids.iter().enumerate();
-                let held = held.filter_map(|(index, id)| {
-                    let object = self.referred(*id)?;
-                    Some(ElementRow { index, object })
-                });
-                ContentsRow::References {
-                    elements: held.take(self.most).collect(),
-                    length: *length,
-                    nulls: (ids.len() == *length as usize)
-                        .then(|| ids.iter().filter(|id| **id == 0).count() as u64),
-                }
-            }
+            Contents::References { length, ids } => self.elements(*length, ids),
             Contents::Values {
                 length,
                 kind,
                 bytes,
             } => {
-                let values = || values(*kind, bytes).take(self.most).collect();
-                ContentsRow::Values {
-                    length: *length,
-                    kind: type_name(*kind),
-                    values: self.shown.has_strings().then(values),
-                }
+                let mut answer = Sections::default();
+                answer.line(format!("  {}:", counted((*length).into(), "element")));
+                let values = values(*kind, bytes).take(self.most);
+                let values = self.shown.has_strings().then(|| values.collect());
+                let text = values.as_ref().map(|values: &Vec<String>| values.join(" "));
+                let text = text.as_deref().unwrap_or("(--strings prints them)");
+                answer.line(format!("    {text}"));
+                answer.fact("length", *length);
+                answer.fact("type", type_name(*kind));
+                answer.json("values", values);
+                answer
             }
             Contents::Class(..) | Contents::Instance { .. } => {
+                let (mut answer, mut rows) = (Sections::default(), Vec::new());
                 let fields = self.loaded.heap.fields(contents);
-                let shown = fields.iter().take(self.fields);
-                ContentsRow::Fields {
-                    left_out: fields.len().saturating_sub(self.fields),
-                    fields: shown.map(|field| self.field(field)).collect(),
+                answer.line(format!("  {}:", counted(fields.len() as u64, "field")));
+                for field in fields.iter().take(self.fields) {
+                    let (held, row) = self.field(field);
+                    answer.line(format!("    {} = {held}", plain(&shown(&field.name))));
+                    rows.push(row);
                 }
+                answer.fact("left_out", fields.len().saturating_sub(rows.len()));
+                answer.json("fields", rows);
+                answer
             }
         }
     }
 
-    fn field(&self, field: &FieldValue) -> FieldRow {
-        FieldRow {
-            name: field.name.clone(),
-            kind: type_name(field.kind),
-            held: match (field.kind, self.shown) {
-                (BasicType::Object, _) => Held::Object(self.referred(field.value)),
-                (_, Shown::References) => Held::Value(None),
-                (kind, Shown::Values { .. }) => {
-                    let hidden = may_be_redacted(&self.loaded.heap, field.value);
-                    let hint = if hidden { " (or redacted)" } else { "" };
-                    Held::Value(Some(format!("{}{hint}", value(kind, field.value))))
-                }
-            },
+    /// The elements of an array that are not null. How many are null is not known if the array is
+    /// too long to be read to its end.
+    fn elements<'a>(&self, length: u32, ids: &[u64]) -> Sections<'a> {
+        let (mut answer, mut rows) = (Sections::default(), Vec::new());
+        let is_whole = ids.len() == length as usize;
+        let nulls = is_whole.then(|| ids.iter().filter(|id| **id == 0).count() as u64);
+        let all = counted(length.into(), "element");
+        answer.line(match nulls {
+            None | Some(0) => format!("  {all}:"),
+            Some(nulls) => format!("  {all}, {} of them null:", grouped(nulls)),
+        });
+        let held = ids.iter().enumerate().filter(|(_, id)| **id != 0);
+        for (index, id) in held.take(self.most) {
+            let object = self.referred(*id);
+            answer.line(format!("    [{index}] {}", referred(object.as_ref())));
+            rows.push(Element { index, object });
         }
+        answer.json("elements", rows);
+        answer.fact("length", length);
+        answer.fact("nulls", nulls);
+        answer
+    }
+
+    /// What a field holds, in words and in JSON; a value as Java prints it, if it may be shown.
+    fn field(&self, field: &FieldValue) -> (String, Value) {
+        let (name, kind) = (&field.name, type_name(field.kind));
+        if field.kind == BasicType::Object {
+            let object = self.referred(field.value);
+            let words = referred(object.as_ref());
+            return (
+                words,
+                json!({ "name": name, "object": object, "type": kind }),
+            );
+        }
+        let value = matches!(self.shown, Shown::Values { .. }).then(|| {
+            let hidden = may_be_redacted(&self.loaded.heap, field.value);
+            let hint = if hidden { " (or redacted)" } else { "" };
+            format!("{}{hint}", value(field.kind, field.value))
+        });
+        let row = json!({ "name": name, "type": kind, "value": value });
+        (value.unwrap_or_default(), row)
     }
 
     fn referred(&self, id: u64) -> Option<Referred> {

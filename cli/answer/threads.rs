@@ -2,31 +2,24 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::io::{self, Write};
 
 use graph::{Dominator, GraphError, Heap, Local, Retained};
 use reader::{RootKind, StackFrame, Stacks};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::object::{described, id};
-use super::rows::Rows;
+use crate::cell::Cell;
 use crate::folding::{fold, folded, is_library};
 use crate::frame;
 use crate::heap_file::Loaded;
 use crate::number::{counted, grouped};
 use crate::plain::{plain, shown};
 use crate::screen;
-use crate::table::{Side, Table};
+use crate::sections::Sections;
+use crate::table::Table;
 
-/// The threads with their stacks, most retained bytes first.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct ThreadsAnswer {
-    left_out: usize,
-    threads: Vec<ThreadAnswer>,
-}
-
-#[derive(Clone, Debug, Serialize)]
+/// A thread with its stack.
+#[derive(Clone, Debug)]
 struct ThreadAnswer {
     class: String,
     frames: Vec<FrameAnswer>,
@@ -43,6 +36,8 @@ struct FrameAnswer {
     #[serde(skip)]
     is_library: bool,
     locals: Vec<LocalAnswer>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    locals_left_out: Option<usize>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -53,34 +48,31 @@ struct LocalAnswer {
     retained: u64,
 }
 
-impl ThreadsAnswer {
-    /// `most` threads, and `locals` objects of a frame. Errors: the file cannot be read.
-    pub(crate) fn of(
-        (heap, retained): (&Heap<'_>, &Retained),
-        most: usize,
-        locals: usize,
-    ) -> Result<Self, GraphError> {
-        let stacks = heap.stacks();
-        let (threads, left_out) = threads((heap, retained), &stacks, most)?;
-        let threads = threads.iter();
-        Ok(Self {
-            left_out,
-            threads: threads
-                .map(|thread| ThreadAnswer::of((heap, retained), thread, locals))
-                .collect(),
-        })
-    }
-
-    /// As JSON.
-    pub(crate) fn in_json(&self) -> Value {
-        serde_json::to_value(self).unwrap_or_default()
-    }
-
-    /// As text; with `full`, no frame is folded, and an object stands below each that holds it.
-    pub(crate) fn print(&self, full: bool, to: &mut dyn Write) -> io::Result<()> {
-        let mut threads = self.threads.iter();
-        threads.try_for_each(|thread| thread.print(full, to))
-    }
+/// The `most` threads with most retained bytes, with their stacks and `locals` objects of a frame.
+/// In the text, with `full`, no frame is folded, and an object stands below each that holds it.
+/// Errors: the file cannot be read.
+pub(crate) fn threads(
+    loaded: &Loaded,
+    most: usize,
+    locals: usize,
+    full: bool,
+) -> Result<Sections<'_>, GraphError> {
+    let both = (&loaded.heap, &loaded.retained);
+    let stacks = loaded.heap.stacks();
+    let (threads, left_out) = largest(both, &stacks, most)?;
+    let threads = threads.iter().map(|it| ThreadAnswer::of(both, it, locals));
+    let table = Table::of(threads, usize::MAX)
+        .hidden("class", |thread| thread.class.clone())
+        .hidden("frames", |thread| Cell::json(&thread.frames))
+        .hidden("id", |thread| thread.id.clone())
+        .hidden("name", |thread| thread.name.clone())
+        .hidden("other_locals", |thread| Cell::json(&thread.other_locals))
+        .hidden("retained", |thread| thread.retained)
+        .below(move |thread| thread.lines(full))
+        .done();
+    let mut answer = Sections::default();
+    answer.table("threads", "left_out", table.left_out(left_out));
+    Ok(answer)
 }
 
 impl ThreadAnswer {
@@ -99,6 +91,10 @@ impl ThreadAnswer {
             at: frame::line(frame),
             is_library: is_library(&frame.class),
             locals: held(Some(place)),
+            locals_left_out: match thread.locals_of(Some(place)).skip(most).count() {
+                0 => None,
+                more => Some(more),
+            },
         });
         Self {
             class: described(heap, thread.object),
@@ -110,7 +106,7 @@ impl ThreadAnswer {
         }
     }
 
-    fn print(&self, full: bool, to: &mut dyn Write) -> io::Result<()> {
+    fn lines(&self, full: bool) -> Vec<String> {
         let head = format!(
             "\"{}\" {} {} retains {}",
             plain(&shown(self.name.as_deref().unwrap_or("?"))),
@@ -118,29 +114,27 @@ impl ThreadAnswer {
             self.id,
             counted(self.retained, "byte")
         );
-        writeln!(to, "{}", screen::title(&head))?;
+        let mut lines = vec![screen::title(&head).into_owned()];
         let places = &self.places();
         let is_library = |place: usize| self.frames.get(place).is_some_and(|it| it.is_library);
         for line in folded(self.frames.len(), full, is_library) {
-            match self.frames.get(line.clone()).unwrap_or_default() {
-                [frame] => writeln!(to, "    at {}", plain(&frame.at))?,
-                several => writeln!(to, "    {}", fold(several.len()))?,
-            }
-            let held = line.flat_map(|place| {
-                let locals = self
-                    .frames
-                    .get(place)
-                    .map_or(&[][..], |frame| &frame.locals);
-                let is_here = move |id: &str| full || places.get(id) == Some(&place);
-                locals.iter().filter(move |local| is_here(&local.id))
+            lines.push(match self.frames.get(line.clone()).unwrap_or_default() {
+                [frame] => format!("    at {}", plain(&frame.at)),
+                several => format!("    {}", fold(several.len())),
             });
-            print_locals(held, to)?;
+            for place in line {
+                let locals = self.frames.get(place).into_iter();
+                let locals = locals.flat_map(|frame| &frame.locals);
+                let here = locals.filter(|it| full || places.get(&*it.id) == Some(&place));
+                lines.extend(here.map(LocalAnswer::line));
+            }
         }
         if !self.frames.is_empty() && !self.other_locals.is_empty() {
-            writeln!(to, "    in one of these frames")?;
+            lines.push("    in one of these frames".to_owned());
         }
-        print_locals(&self.other_locals, to)?;
-        writeln!(to)
+        lines.extend(self.other_locals.iter().map(LocalAnswer::line));
+        lines.push(String::new());
+        lines
     }
 
     /// The frame below which each object stands: of those that hold it the outermost of the
@@ -157,74 +151,44 @@ impl ThreadAnswer {
     }
 }
 
-fn print_locals<'l>(
-    locals: impl IntoIterator<Item = &'l LocalAnswer>,
-    to: &mut dyn Write,
-) -> io::Result<()> {
-    for local in locals {
-        let holds = match local.kind == RootKind::JavaFrame.name() {
+impl LocalAnswer {
+    fn line(&self) -> String {
+        let holds = match self.kind == RootKind::JavaFrame.name() {
             true => "holds",
             false => "holds by JNI",
         };
-        writeln!(
-            to,
-            "        {holds} {} {}, which retains {}",
-            plain(&shown(&local.class)),
-            local.id,
-            grouped(local.retained)
-        )?;
-    }
-    Ok(())
-}
-
-/// The bytes that a thread keeps alive.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct ThreadRow {
-    class: String,
-    /// The part of the retained bytes that its frames lead to directly.
-    frames: u64,
-    id: String,
-    objects: u64,
-    retained: u64,
-    thread: Option<String>,
-}
-
-impl Rows<ThreadRow> {
-    /// The first `most` threads, largest retained size first. Errors: the file cannot be read.
-    pub(super) fn threads(loaded: &Loaded<'_>, most: usize) -> Result<Self, GraphError> {
-        let (heap, retained) = (&loaded.heap, &loaded.retained);
-        let stacks = heap.stacks();
-        let (threads, left_out) = threads((heap, retained), &stacks, most)?;
-        let rows = threads.into_iter().map(|thread| ThreadRow {
-            class: described(heap, thread.object),
-            frames: thread.frames_bytes(retained),
-            id: id(heap, thread.object),
-            objects: retained.subtree(thread.object).count() as u64,
-            retained: retained.bytes(thread.object),
-            thread: thread.name,
-        });
-        Ok(Self::new(loaded, rows.collect(), left_out))
+        let (class, retained) = (plain(&shown(&self.class)), grouped(self.retained));
+        format!(
+            "        {holds} {class} {}, which retains {retained}",
+            self.id
+        )
     }
 }
 
-/// Prints the rows as text.
-pub(super) fn print_rows(rows: &[ThreadRow], to: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new([
-        ("retained", Side::Right),
-        ("frames", Side::Right),
-        ("objects", Side::Right),
-        ("thread", Side::Left),
-    ]);
-    for row in rows {
-        let name = row.thread.as_deref().unwrap_or("?");
-        table.row([
-            grouped(row.retained).into(),
-            grouped(row.frames).into(),
-            grouped(row.objects).into(),
-            format!("\"{name}\" {} {}", row.class, row.id).into(),
-        ]);
-    }
-    table.print(to)
+/// The first `most` threads, largest retained size first, with the bytes that each keeps alive.
+/// Errors: the file cannot be read.
+pub(super) fn thread_table(loaded: &Loaded, most: usize) -> Result<Table<'_>, GraphError> {
+    let (heap, retained) = (&loaded.heap, &loaded.retained);
+    let stacks = heap.stacks();
+    let (threads, left_out) = largest((heap, retained), &stacks, most)?;
+    let rows = threads
+        .into_iter()
+        .map(|it| (it.object, it.frames_bytes(retained), it.name));
+    let rows: Vec<(u32, u64, Option<String>)> = rows.collect();
+    let table = Table::of(rows, usize::MAX)
+        .right("retained", "retained", |row| retained.bytes(row.0))
+        // The part of them that its frames lead to directly.
+        .right("frames", "frames", |row| row.1)
+        .right("objects", "objects", |row| retained.subtree(row.0).count())
+        .left("thread", "", |row| {
+            let name = row.2.as_deref().unwrap_or("?");
+            format!("\"{name}\" {} {}", described(heap, row.0), id(heap, row.0))
+        })
+        .hidden("class", |row| described(heap, row.0))
+        .hidden("id", |row| id(heap, row.0))
+        .hidden("thread", |row| row.2.clone())
+        .done();
+    Ok(table.left_out(left_out))
 }
 
 /// One thread.
@@ -237,7 +201,7 @@ struct Thread<'h> {
 }
 
 /// The threads that retain most, and how many more there are. Errors: the file cannot be read.
-fn threads<'s>(
+fn largest<'s>(
     (heap, retained): (&Heap<'_>, &Retained),
     stacks: &'s Stacks,
     most: usize,
@@ -315,6 +279,7 @@ mod tests {
             at: format!("{class}.call({class}.java)"),
             is_library: is_library(class),
             locals: held.iter().map(|id| local(id)).collect(),
+            locals_left_out: None,
         }
     }
 
@@ -335,9 +300,7 @@ mod tests {
             other_locals: vec![local("0x4")],
             retained: 1,
         };
-        let mut text = Vec::new();
-        thread.print(full, &mut text).unwrap();
-        String::from_utf8(text).unwrap()
+        thread.lines(full).join("\n") + "\n"
     }
 
     #[test]

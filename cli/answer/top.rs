@@ -1,26 +1,24 @@
 //! What retains the most: objects, classes, packages, loaders, threads, or stacks that allocated.
 
 use std::collections::HashMap;
-use std::io::{self, Write};
 use std::rc::Rc;
 
 use clap::ValueEnum;
 use graph::{Heap, Retained, Total};
-use serde::Serialize;
-use serde_json::Value;
 
-use super::loaders::{loader_name, print_loaders, LoaderRow};
-use super::object::{class_names, ObjectRow};
-use super::rows::{cut, Rows};
-use super::sites::SitesAnswer;
+use super::loaders::{loader_name, loaders};
+use super::object::{class_names, described, id};
+use super::sites::sites;
 use super::sizes_by::SizesBy;
-use super::threads::{print_rows, ThreadRow};
-use super::unreachable::Unreachable;
-use crate::heap_file::{failure, Loaded};
+use super::threads::thread_table;
+use super::unreachable::unreachable;
+use crate::cell::Cell;
+use crate::heap_file::Loaded;
 use crate::number::{counted, grouped};
 use crate::outcome::Failure;
 use crate::plain::shown;
-use crate::table::{Cell, Side, Table};
+use crate::sections::Sections;
+use crate::table::Table;
 
 /// The kind of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -41,170 +39,52 @@ pub(crate) enum By {
     Site,
 }
 
-/// The rows, largest retained size first.
-#[derive(Clone, Debug)]
-pub(crate) enum TopAnswer {
-    Objects(Objects),
-    Groups(By, Rows<GroupRow>),
-    Loaders(Rows<LoaderRow>),
-    Threads(Rows<ThreadRow>),
-    Sites(SitesAnswer),
-}
-
-/// [`Rows`] of objects.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Objects {
-    left_out: usize,
-    objects: Vec<ObjectRow>,
-    sizes: SizesBy,
-    total_bytes: u64,
-    unreachable: Unreachable,
-}
-
-/// Objects that have something in common.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct GroupRow {
-    #[serde(flatten)]
-    name: Group,
-    /// The loader of a class, if another row has the same name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    loader: Option<String>,
-    objects: u64,
-    retained: u64,
-    shallow: u64,
-}
-
-/// The common property, with its name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Group {
-    Class(Rc<str>),
-    Package(Rc<str>),
-}
-
-impl TopAnswer {
-    /// The first `most` rows. Errors: the dump has no sites; the file cannot be read.
-    pub(crate) fn of(loaded: &Loaded<'_>, by: By, most: usize) -> Result<Self, Failure> {
-        let (heap, retained) = (&loaded.heap, &loaded.retained);
-        Ok(match by {
-            By::Object => Self::Objects(Objects::of(loaded, most)),
-            By::Site => Self::Sites(SitesAnswer::of((heap, retained), &loaded.file, most)?),
-            By::Thread => Self::Threads(
-                Rows::threads(loaded, most).map_err(|fault| failure(&loaded.file, &fault))?,
-            ),
-            By::Loader => Self::Loaders(
-                Rows::loaders(loaded, most).map_err(|fault| failure(&loaded.file, &fault))?,
-            ),
-            By::Class | By::Package => Self::Groups(by, Rows::groups(loaded, by, most)),
-        })
-    }
-
-    /// As JSON.
-    pub(crate) fn in_json(&self) -> Value {
-        match self {
-            Self::Objects(answer) => serde_json::to_value(answer),
-            Self::Groups(_, answer) => serde_json::to_value(answer),
-            Self::Loaders(answer) => serde_json::to_value(answer),
-            Self::Threads(answer) => serde_json::to_value(answer),
-            Self::Sites(answer) => return answer.in_json(),
-        }
-        .unwrap_or_default()
-    }
-
-    /// As text.
-    pub(crate) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
-        match self {
-            Self::Objects(answer) => answer.print(to),
-            Self::Groups(by, answer) => answer.print(*by, to),
-            Self::Loaders(answer) => print_loaders(&answer.rows, to),
-            Self::Threads(answer) => print_rows(&answer.rows, to),
-            Self::Sites(answer) => answer.print(to),
+/// The first `most` rows, largest retained size first. Errors: the dump has no sites; the file
+/// cannot be read.
+pub(crate) fn top(loaded: &Loaded, by: By, most: usize) -> Result<Sections<'_>, Failure> {
+    let (heap, retained) = (&loaded.heap, &loaded.retained);
+    let mut answer = Sections::default();
+    match by {
+        By::Object => objects(&mut answer, loaded, most),
+        // Its retained bytes are estimates, of a part.
+        By::Site => return sites(loaded, most),
+        By::Thread => answer.table(
+            "rows",
+            "left_out",
+            loaded.check(thread_table(loaded, most))?,
+        ),
+        By::Loader => loaded.check(loaders(&mut answer, loaded, most))?,
+        By::Class | By::Package => {
+            let rows = group_rows(heap, retained, by);
+            answer.table("rows", "left_out", groups(rows, by, most));
         }
     }
+    answer.json("sizes", SizesBy::from(heap.sizes()));
+    answer.fact("total_bytes", retained.total_bytes());
+    Ok(answer)
 }
 
-impl Objects {
-    fn of(loaded: &Loaded<'_>, most: usize) -> Self {
-        let (heap, retained) = (&loaded.heap, &loaded.retained);
-        let objects = largest(loaded, most);
-        Self {
-            objects: objects
-                .iter()
-                .map(|object| ObjectRow::of(heap, retained, *object))
-                .collect(),
-            ..Self::below(loaded, objects.len())
-        }
-    }
-
-    /// What stands below this many rows.
-    fn below(loaded: &Loaded<'_>, listed: usize) -> Self {
-        let (heap, retained) = (&loaded.heap, &loaded.retained);
-        Self {
-            left_out: (retained.reachable() as usize).saturating_sub(listed),
-            objects: Vec::new(),
-            sizes: heap.sizes().into(),
-            total_bytes: retained.total_bytes(),
-            unreachable: Unreachable::of(heap, retained),
-        }
-    }
-
-    fn print(&self, to: &mut dyn Write) -> io::Result<()> {
-        let mut table = Table::new([
-            ("retained", Side::Right),
-            ("shallow", Side::Right),
-            ("object", Side::Left),
-            ("class", Side::Left),
-        ]);
-        for row in &self.objects {
-            table.row([
-                grouped(row.retained).into(),
-                grouped(row.shallow).into(),
-                row.id.clone().into(),
-                row.class.clone().into(),
-            ]);
-        }
-        table.print(to)?;
-        let all = self.left_out.saturating_add(self.objects.len());
-        let all = counted(all as u64, "reachable object");
-        let (bytes, by) = (grouped(self.total_bytes), self.sizes);
-        writeln!(to, "{bytes} bytes in {all}; sizes by {by}")?;
-        self.unreachable.print(to)
-    }
-}
-
-/// Prints the JSON of all objects, row by row: a dump has more objects than fit into memory as an
-/// answer.
-pub(crate) fn stream_objects(
-    loaded: &Loaded<'_>,
-    most: usize,
-    to: &mut dyn Write,
-) -> io::Result<()> {
+/// Objects, dominated ones after their dominators.
+fn objects<'a>(answer: &mut Sections<'a>, loaded: &'a Loaded, most: usize) {
     let (heap, retained) = (&loaded.heap, &loaded.retained);
     let objects = largest(loaded, most);
-    let below = Objects::below(loaded, objects.len());
-    writeln!(to, "{{\"objects\":[")?;
-    for (place, object) in objects.into_iter().enumerate() {
-        let row = ObjectRow::of(heap, retained, object);
-        to.write_all(if place == 0 { b"" } else { b"," })?;
-        serde_json::to_writer(&mut *to, &row)?;
-        writeln!(to)?;
-    }
-    write!(to, "],\"left_out\":{},\"sizes\":", below.left_out)?;
-    serde_json::to_writer(&mut *to, &below.sizes)?;
-    write!(
-        to,
-        ",\"total_bytes\":{},\"unreachable\":",
-        below.total_bytes
-    )?;
-    serde_json::to_writer(&mut *to, &below.unreachable)?;
-    if let Some(millis) = loaded.file.pause_millis() {
-        write!(to, ",\"pause_ms\":{millis}")?;
-    }
-    writeln!(to, "}}")
+    let reachable = retained.reachable();
+    let left_out = (reachable as usize).saturating_sub(objects.len());
+    let table = Table::of(objects, usize::MAX)
+        .right("retained", "retained", |it| retained.bytes(*it))
+        .right("shallow", "shallow", |it| heap.shallow_bytes(*it))
+        .left("object", "id", |it| id(heap, *it))
+        .left("class", "class", |it| described(heap, *it))
+        .done();
+    answer.table("objects", "left_out", table.left_out(left_out));
+    let all = counted(reachable.into(), "reachable object");
+    let (bytes, by) = (grouped(retained.total_bytes()), SizesBy::from(heap.sizes()));
+    answer.line(format!("{bytes} bytes in {all}; sizes by {by}"));
+    unreachable(answer, loaded, "");
 }
 
 /// The largest objects. A run of nodes is one thing, unless all objects are asked for.
-fn largest(loaded: &Loaded<'_>, most: usize) -> Vec<u32> {
+fn largest(loaded: &Loaded, most: usize) -> Vec<u32> {
     let (heap, retained) = (&loaded.heap, &loaded.retained);
     match most < retained.reachable() as usize {
         true => retained.largest_of(most, |object| !retained.goes_on(heap, object)),
@@ -212,78 +92,46 @@ fn largest(loaded: &Loaded<'_>, most: usize) -> Vec<u32> {
     }
 }
 
-impl Rows<GroupRow> {
-    fn groups(loaded: &Loaded<'_>, by: By, most: usize) -> Self {
-        let mut rows = group_rows(&loaded.heap, &loaded.retained, by);
-        let mut left_out = 0;
-        cut(&mut rows, &mut left_out, most);
-        Self::new(loaded, rows, left_out)
-    }
-
-    fn print(&self, by: By, to: &mut dyn Write) -> io::Result<()> {
-        let mut table = Table::new([
-            ("retained", Side::Right),
-            ("shallow", Side::Right),
-            ("objects", Side::Right),
-            (title(by), Side::Left),
-        ]);
-        for row in &self.rows {
-            table.row([
-                grouped(row.retained).into(),
-                grouped(row.shallow).into(),
-                grouped(row.objects).into(),
-                row.text(),
-            ]);
-        }
-        table.print(to)
+/// A name, with the loader if another row has the same.
+pub(super) fn with_loader(name: &Rc<str>, loader: Option<&str>) -> Cell {
+    match loader {
+        Some(loader) => format!("{} ({loader})", shown(name)).into(),
+        None => Rc::clone(name).into(),
     }
 }
 
-impl GroupRow {
-    /// The group's name.
-    pub(crate) fn name(&self) -> &str {
-        self.name.text()
-    }
-
-    /// The name, with the loader if there is one.
-    fn text(&self) -> Cell {
-        match &self.loader {
-            Some(loader) => format!("{} ({loader})", shown(self.name())).into(),
-            None => Rc::clone(self.name.text()).into(),
-        }
-    }
+/// Objects that have something in common.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupRow {
+    pub(crate) name: Rc<str>,
+    /// The loader of a class, if another row has the same name.
+    loader: Option<String>,
+    total: Total,
 }
 
-impl Group {
-    fn new(by: By, name: Rc<str>) -> Self {
-        match by {
-            By::Package => Self::Package(name),
-            _ => Self::Class(name),
-        }
-    }
-
-    fn text(&self) -> &Rc<str> {
-        match self {
-            Self::Class(name) | Self::Package(name) => name,
-        }
-    }
-}
-
-/// The title of the rows' column.
-fn title(by: By) -> &'static str {
-    match by {
-        By::Package => "package",
-        _ => "class",
-    }
-}
-
-/// The classes, largest retained size first.
-pub(crate) fn class_rows(heap: &Heap<'_>, retained: &Retained) -> Vec<GroupRow> {
-    group_rows(heap, retained, By::Class)
+/// The first `most` groups.
+pub(crate) fn groups<'a>(
+    rows: impl IntoIterator<Item = GroupRow>,
+    by: By,
+    most: usize,
+) -> Table<'a> {
+    let key = if by == By::Package {
+        "package"
+    } else {
+        "class"
+    };
+    Table::of(rows, most)
+        .right("retained", "retained", |row| row.total.retained_bytes)
+        .right("shallow", "shallow", |row| row.total.shallow_bytes)
+        .right("objects", "objects", |row| row.total.objects)
+        .left(key, "", |row| with_loader(&row.name, row.loader.as_deref()))
+        .hidden(key, |row| Rc::clone(&row.name))
+        .optional("loader", |row| row.loader.clone())
+        .done()
 }
 
 /// The groups that have reachable objects, largest retained size first.
-fn group_rows(heap: &Heap<'_>, retained: &Retained, by: By) -> Vec<GroupRow> {
+pub(crate) fn group_rows(heap: &Heap<'_>, retained: &Retained, by: By) -> Vec<GroupRow> {
     let (names, of_class) = named_groups(heap, by);
     let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
     let group = |object| {
@@ -311,10 +159,8 @@ fn group_rows(heap: &Heap<'_>, retained: &Retained, by: By) -> Vec<GroupRow> {
         // Each class is a group, with the same number.
         loader: (counts.get(&name) > Some(&1))
             .then(|| loader_name(heap, heap.loader(group).unwrap_or(0))),
-        name: Group::new(by, name),
-        objects: total.objects,
-        retained: total.retained_bytes,
-        shallow: total.shallow_bytes,
+        name,
+        total,
     });
     rows.collect()
 }

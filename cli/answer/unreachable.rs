@@ -1,41 +1,23 @@
 //! What no root leads to, in answers about what is reachable.
 
-use std::io::{self, Write};
+use serde_json::json;
 
-use graph::{Heap, Retained};
-use serde::Serialize;
-
+use crate::heap_file::Loaded;
 use crate::number::{counted, grouped};
+use crate::sections::Sections;
 
-/// Bytes and number of the objects that no root leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Unreachable {
-    bytes: u64,
-    objects: u64,
-}
-
-impl Unreachable {
-    pub(super) fn of(heap: &Heap<'_>, retained: &Retained) -> Self {
-        let unreachable = retained.unreachable(heap);
-        Self {
-            bytes: unreachable.bytes,
-            objects: unreachable.objects,
-        }
-    }
-
-    pub(super) fn is_none(self) -> bool {
-        self.objects == 0
-    }
-
-    /// A line of text; nothing if there are none.
-    pub(super) fn print(self, to: &mut dyn Write) -> io::Result<()> {
-        if self.is_none() {
-            return Ok(());
-        }
-        let (bytes, objects) = (grouped(self.bytes), counted(self.objects, "object"));
-        writeln!(
-            to,
-            "No root leads to {bytes} bytes in {objects} more; hprof histo --unreachable lists them"
-        )
+/// Adds bytes and number of the objects that no root leads to; the text has a line if there are
+/// some, after `before`.
+pub(super) fn unreachable(answer: &mut Sections<'_>, loaded: &Loaded, before: &str) {
+    let rest = loaded.retained.unreachable(&loaded.heap);
+    answer.json(
+        "unreachable",
+        json!({ "bytes": rest.bytes, "objects": rest.objects }),
+    );
+    if rest.objects > 0 {
+        let (bytes, objects) = (grouped(rest.bytes), counted(rest.objects, "object"));
+        answer.line(format!(
+            "{before}No root leads to {bytes} bytes in {objects} more; hprof histo --unreachable lists them"
+        ));
     }
 }

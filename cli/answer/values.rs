@@ -1,7 +1,11 @@
 //! Values of fields and arrays as Java prints them, and which of them may be shown.
 
+use std::path::Path;
+
 use format::{BasicType, ClassName};
 use graph::{Heap, Unseen};
+
+use crate::process::process_named;
 
 /// The facts about an object beside its references that may be shown.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +20,14 @@ pub(crate) enum Shown {
 }
 
 impl Shown {
+    /// What may be shown of a dump, or of a JVM with this process id.
+    pub(crate) fn of(file: &Path, strings: bool) -> Self {
+        match process_named(file) {
+            Some(_) => Self::References,
+            None => Self::Values { strings },
+        }
+    }
+
     /// Whether strings and values of arrays may be shown.
     pub(crate) fn has_strings(self) -> bool {
         matches!(self, Self::Values { strings: true })

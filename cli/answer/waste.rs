@@ -1,302 +1,169 @@
 //! Memory that holds nothing new.
 
-use std::io::{self, Write};
+use std::collections::BTreeMap;
 
-use graph::{Duplicates, Filling, GraphError, Heap, Retained, Unseen, Waste};
-use serde::Serialize;
+use graph::{BoxedWaste, CollectionWaste, Duplicates, Filling, GraphError, Heap, Unseen, Waste};
 
 use super::object::id;
+use crate::heap_file::Loaded;
 use crate::number::{counted, grouped, in_units, percent};
 use crate::plain::plain;
 use crate::screen;
-use crate::table::{Cell, Side, Table};
+use crate::sections::Sections;
+use crate::table::Table;
 
 /// Bytes of a text that are printed.
 const TEXT_BYTES: usize = 200;
 
-/// The wasted bytes, by kind, most bytes first.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct WasteAnswer {
-    arrays: CopiesAnswer,
-    boxed: Vec<BoxedRow>,
-    boxed_left_out: usize,
-    collections: Vec<CollectionRow>,
-    collections_left_out: usize,
-    damaged: u64,
-    lost_bytes: u64,
-    /// The word of the redaction, if values are left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    redacted: Option<String>,
-    strings: CopiesAnswer,
-    /// Bytes of all reachable objects.
-    total_bytes: u64,
-    #[serde(skip)]
-    totals: Totals,
-    /// Arrays with nothing but zeros, which do not count as lost.
-    zeros: CopiesAnswer,
-}
-
-/// Sums over all rows, of which only the text has more than the rows.
-#[derive(Clone, Debug)]
-struct Totals {
-    boxed: u64,
-    boxed_bytes: u64,
-    collections: u64,
-    collections_bytes: u64,
+/// The wasted bytes, by kind: `most` rows of each, with the texts of strings if they may be seen.
+/// Errors: the file cannot be read.
+pub(crate) fn waste(
+    loaded: &Loaded,
+    most: usize,
     with_texts: bool,
-    unseen: Unseen,
+) -> Result<Sections<'_>, GraphError> {
+    let (heap, retained) = (&loaded.heap, &loaded.retained);
+    let found = Waste::find(heap, retained)?;
+    let (mut answer, unseen) = (Sections::default(), found.unseen);
+    let (lost, total) = (found.lost_bytes(), retained.total_bytes());
+    let (of_all, share) = (in_units(total), percent(lost, total));
+    let text = format!("{} of {of_all} ({share}) hold nothing new", in_units(lost));
+    answer.line(screen::headline(&text));
+    answer.fact("damaged", heap.damaged());
+    answer.fact("lost_bytes", lost);
+    answer.fact("total_bytes", total);
+    if let Some(word) = heap.redacted() {
+        let text = left_out(word, unseen);
+        answer.fact("redacted", word);
+        answer.fact("unseen", &*text);
+        answer.line(text);
+    }
+    let mut texts = BTreeMap::new();
+    if with_texts {
+        let objects = found.strings.groups.iter().take(most).map(|row| row.object);
+        texts = heap.strings(&objects.collect::<Vec<_>>(), TEXT_BYTES)?;
+    }
+    let title = if with_texts { "text" } else { "" };
+    let head = (!unseen.strings).then(|| head(&found.strings, "strings", "text"));
+    let titles = ["lost bytes", "strings", title, ""];
+    answer.group(
+        "strings",
+        copies(heap, found.strings, most, (head, titles, texts)),
+    );
+    let what = "arrays of primitive values";
+    let head = (!unseen.arrays).then(|| self::head(&found.arrays, what, "value"));
+    let titles = ["lost bytes", "arrays", "", "class"];
+    let arrays = copies(heap, found.arrays, most, (head, titles, BTreeMap::new()));
+    answer.group("arrays", arrays);
+    let is_seen = !unseen.arrays && found.zeros.objects > 0;
+    let head = is_seen.then(|| {
+        let arrays = counted(found.zeros.objects, "array");
+        let bytes = in_units(found.zeros.lost_bytes);
+        format!("\nNot counted: {bytes} in {arrays} of zeros: never written?")
+    });
+    let titles = ["bytes", "arrays", "", "class"];
+    let zeros = copies(heap, found.zeros, most, (head, titles, BTreeMap::new()));
+    answer.group("zeros", zeros);
+    collections(
+        &mut answer,
+        heap,
+        found.collections,
+        (most, !unseen.collections),
+    );
+    boxed(&mut answer, heap, found.boxed, most);
+    Ok(answer)
 }
 
-/// Objects with equal contents.
-#[derive(Clone, Debug, Serialize)]
-struct CopiesAnswer {
-    different: u64,
-    groups: Vec<CopiesRow>,
-    groups_left_out: usize,
-    lost_bytes: u64,
-    objects: u64,
+fn head(all: &Duplicates, what: &str, contents: &str) -> String {
+    let (lost, objects) = (in_units(all.lost_bytes), grouped(all.objects));
+    let different = counted(all.contents, &format!("different {contents}"));
+    format!("\n{lost}: {objects} {what} with {different}")
 }
 
-#[derive(Clone, Debug, Serialize)]
-struct CopiesRow {
-    class: String,
-    /// One of the objects.
-    id: String,
-    length: u32,
-    lost_bytes: u64,
-    objects: u64,
-    /// The text of a string, if it may be shown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct CollectionRow {
-    class: String,
-    fault: &'static str,
-    held_by: String,
-    lost_bytes: u64,
-    objects: u64,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct BoxedRow {
-    bytes: u64,
-    class: String,
-    held_by: String,
-    objects: u64,
-}
-
-impl WasteAnswer {
-    /// `most` rows of each kind, with the texts of strings if they may be seen. Errors: the file
-    /// cannot be read.
-    pub(crate) fn of(
-        (heap, retained): (&Heap<'_>, &Retained),
-        waste: Waste,
-        most: usize,
-        with_texts: bool,
-    ) -> Result<Self, GraphError> {
-        let collections = waste.collections.iter().take(most);
-        let boxed = waste.boxed.iter().take(most);
-        Ok(Self {
-            arrays: CopiesAnswer::of(heap, &waste.arrays, most),
-            boxed: boxed
-                .map(|row| BoxedRow {
-                    bytes: row.bytes,
-                    class: heap.class_name(row.class),
-                    held_by: row.holder.clone(),
-                    objects: row.objects,
-                })
-                .collect(),
-            boxed_left_out: waste.boxed.len().saturating_sub(most),
-            collections: collections
-                .map(|row| CollectionRow {
-                    class: heap.class_name(row.class),
-                    fault: fault(row.filling),
-                    held_by: row.holder.clone(),
-                    lost_bytes: row.lost_bytes,
-                    objects: row.objects,
-                })
-                .collect(),
-            collections_left_out: waste.collections.len().saturating_sub(most),
-            damaged: heap.damaged(),
-            lost_bytes: waste.lost_bytes(),
-            redacted: heap.redacted().map(str::to_owned),
-            strings: CopiesAnswer::of_strings(heap, &waste.strings, most, with_texts)?,
-            total_bytes: retained.total_bytes(),
-            zeros: CopiesAnswer::of(heap, &waste.zeros, most),
-            totals: Totals {
-                boxed: waste.boxed.iter().map(|row| row.objects).sum(),
-                boxed_bytes: waste.boxed.iter().map(|row| row.bytes).sum(),
-                collections: waste.collections.iter().map(|row| row.objects).sum(),
-                collections_bytes: waste.collections.iter().map(|row| row.lost_bytes).sum(),
-                with_texts,
-                unseen: waste.unseen,
-            },
+/// Objects with equal contents; only in JSON if there is no first line.
+fn copies<'a>(
+    heap: &'a Heap<'_>,
+    all: Duplicates,
+    most: usize,
+    (head, [bytes, what, text, class], texts): (
+        Option<String>,
+        [&'static str; 4],
+        BTreeMap<u32, String>,
+    ),
+) -> Sections<'a> {
+    let mut answer = Sections::default();
+    answer.fact("different", all.contents);
+    answer.fact("lost_bytes", all.lost_bytes);
+    answer.fact("objects", all.objects);
+    let quoted = texts.clone();
+    let table = Table::of(all.groups, most)
+        .right(bytes, "lost_bytes", |row| row.lost_bytes)
+        .right(what, "objects", |row| row.objects)
+        .right("length", "length", |row| row.length)
+        // One of the objects.
+        .left("one of them", "id", |row| id(heap, row.object))
+        .left(text, "", move |row| {
+            let text = quoted.get(&row.object);
+            text.map(|text| format!("{:?}", plain(text)))
         })
-    }
-
-    pub(crate) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
-        let (lost, total) = (self.lost_bytes, self.total_bytes);
-        let (of_all, share) = (in_units(total), percent(lost, total));
-        let text = format!("{} of {of_all} ({share}) hold nothing new", in_units(lost));
-        writeln!(to, "{}", screen::headline(&text))?;
-        if let Some(word) = &self.redacted {
-            writeln!(to, "{}", left_out(word, self.totals.unseen))?;
+        .optional("text", move |row| texts.get(&row.object).cloned())
+        .left(class, "class", |row| {
+            heap.class_name(heap.class(row.object))
+        })
+        .done();
+    let table = match head {
+        Some(head) => {
+            answer.line(head);
+            table.noun("row")
         }
-        self.print_copies(to)?;
-        if !self.totals.unseen.collections {
-            self.print_collections(to)?;
-        }
-        self.print_boxed(to)
-    }
-
-    fn print_copies(&self, to: &mut dyn Write) -> io::Result<()> {
-        if !self.totals.unseen.strings {
-            self.strings.head("strings", "text", to)?;
-            let title = if self.totals.with_texts { "text" } else { "" };
-            let titles = ["lost bytes", "strings", title];
-            self.strings.print(titles, to, |row| {
-                let text = row.text.as_ref();
-                text.map_or_else(String::new, |text| format!("{:?}", plain(text)))
-            })?;
-        }
-        if self.totals.unseen.arrays {
-            return Ok(());
-        }
-        self.arrays
-            .head("arrays of primitive values", "value", to)?;
-        let class = |row: &CopiesRow| row.class.clone();
-        self.arrays
-            .print(["lost bytes", "arrays", "class"], to, class)?;
-        if self.zeros.objects == 0 {
-            return Ok(());
-        }
-        let arrays = counted(self.zeros.objects, "array");
-        let bytes = in_units(self.zeros.lost_bytes);
-        writeln!(
-            to,
-            "\nNot counted: {bytes} in {arrays} of zeros: never written?"
-        )?;
-        self.zeros.print(["bytes", "arrays", "class"], to, class)
-    }
-
-    fn print_collections(&self, to: &mut dyn Write) -> io::Result<()> {
-        let lost = in_units(self.totals.collections_bytes);
-        let all = counted(self.totals.collections, "collection");
-        writeln!(
-            to,
-            "\n{lost}: {all} with nothing, one element or many empty places"
-        )?;
-        let mut table = Table::new([
-            ("lost bytes", Side::Right),
-            ("objects", Side::Right),
-            ("fault", Side::Left),
-            ("class", Side::Left),
-            ("held by", Side::Left),
-        ]);
-        for row in &self.collections {
-            table.row([
-                grouped(row.lost_bytes).into(),
-                grouped(row.objects).into(),
-                row.fault.to_owned().into(),
-                row.class.clone().into(),
-                row.held_by.clone().into(),
-            ]);
-        }
-        print_rows(to, &table, self.collections_left_out)
-    }
-
-    fn print_boxed(&self, to: &mut dyn Write) -> io::Result<()> {
-        let boxed = counted(self.totals.boxed, "boxed value");
-        writeln!(to, "\n{}: {boxed}", in_units(self.totals.boxed_bytes))?;
-        let mut table = Table::new([
-            ("bytes", Side::Right),
-            ("objects", Side::Right),
-            ("class", Side::Left),
-            ("held by", Side::Left),
-        ]);
-        for row in &self.boxed {
-            table.row([
-                grouped(row.bytes).into(),
-                grouped(row.objects).into(),
-                row.class.clone().into(),
-                row.held_by.clone().into(),
-            ]);
-        }
-        print_rows(to, &table, self.boxed_left_out)
-    }
+        None => table.shown(0),
+    };
+    answer.table("groups", "groups_left_out", table);
+    answer
 }
 
-impl CopiesAnswer {
-    fn of(heap: &Heap<'_>, all: &Duplicates, most: usize) -> Self {
-        let groups = all.groups.iter().take(most).map(|row| CopiesRow {
-            class: heap.class_name(heap.class(row.object)),
-            id: id(heap, row.object),
-            length: row.length,
-            lost_bytes: row.lost_bytes,
-            objects: row.objects,
-            text: None,
-        });
-        Self {
-            different: all.contents,
-            groups: groups.collect(),
-            groups_left_out: all.groups.len().saturating_sub(most),
-            lost_bytes: all.lost_bytes,
-            objects: all.objects,
+fn collections<'a>(
+    answer: &mut Sections<'a>,
+    heap: &'a Heap<'_>,
+    rows: Vec<CollectionWaste>,
+    (most, is_seen): (usize, bool),
+) {
+    let bytes = rows.iter().map(|row| row.lost_bytes).sum::<u64>();
+    let objects = rows.iter().map(|row| row.objects).sum();
+    answer.fact("collections_bytes", bytes);
+    let table = Table::of(rows, most)
+        .right("lost bytes", "lost_bytes", |row| row.lost_bytes)
+        .right("objects", "objects", |row| row.objects)
+        .left("fault", "fault", |row| fault(row.filling))
+        .left("class", "class", |row| heap.class_name(row.class))
+        .left("held by", "held_by", |row| row.holder.clone())
+        .done();
+    let table = match is_seen {
+        true => {
+            let (lost, all) = (in_units(bytes), counted(objects, "collection"));
+            answer.line(format!(
+                "\n{lost}: {all} with nothing, one element or many empty places"
+            ));
+            table.noun("row")
         }
-    }
+        false => table.shown(0),
+    };
+    answer.table("collections", "collections_left_out", table);
+}
 
-    fn of_strings(
-        heap: &Heap<'_>,
-        all: &Duplicates,
-        most: usize,
-        with_texts: bool,
-    ) -> Result<Self, GraphError> {
-        let mut answer = Self::of(heap, all, most);
-        if with_texts {
-            let objects = all.groups.iter().take(most).map(|row| row.object);
-            let objects: Vec<u32> = objects.collect();
-            let mut texts = heap.strings(&objects, TEXT_BYTES)?;
-            for (row, object) in answer.groups.iter_mut().zip(objects) {
-                row.text = texts.remove(&object);
-            }
-        }
-        Ok(answer)
-    }
-
-    fn head(&self, what: &str, contents: &str, to: &mut dyn Write) -> io::Result<()> {
-        let (lost, objects) = (in_units(self.lost_bytes), grouped(self.objects));
-        let different = counted(self.different, &format!("different {contents}"));
-        writeln!(to, "\n{lost}: {objects} {what} with {different}")
-    }
-
-    /// The rows, whose last cell is `last`.
-    fn print(
-        &self,
-        [bytes, what, title]: [&str; 3],
-        to: &mut dyn Write,
-        last: impl Fn(&CopiesRow) -> String,
-    ) -> io::Result<()> {
-        let mut table = Table::new([
-            (bytes, Side::Right),
-            (what, Side::Right),
-            ("length", Side::Right),
-            ("one of them", Side::Left),
-            (title, Side::Left),
-        ]);
-        for row in &self.groups {
-            let cells = [
-                grouped(row.lost_bytes),
-                grouped(row.objects),
-                grouped(row.length.into()),
-                row.id.clone(),
-                last(row),
-            ];
-            table.row(cells.map(Cell::from));
-        }
-        print_rows(to, &table, self.groups_left_out)
-    }
+fn boxed<'a>(answer: &mut Sections<'a>, heap: &'a Heap<'_>, rows: Vec<BoxedWaste>, most: usize) {
+    let bytes = rows.iter().map(|row| row.bytes).sum::<u64>();
+    let objects = rows.iter().map(|row| row.objects).sum();
+    answer.fact("boxed_bytes", bytes);
+    let values = counted(objects, "boxed value");
+    answer.line(format!("\n{}: {values}", in_units(bytes)));
+    let table = Table::of(rows, most)
+        .right("bytes", "bytes", |row| row.bytes)
+        .right("objects", "objects", |row| row.objects)
+        .left("class", "class", |row| heap.class_name(row.class))
+        .left("held by", "held_by", |row| row.holder.clone())
+        .done();
+    answer.table("boxed", "boxed_left_out", table.noun("row"));
 }
 
 /// What is left out of a dump with this redaction: `redacted (all): equal strings are left out`.
@@ -322,20 +189,4 @@ pub(crate) fn fault(filling: Filling) -> &'static str {
         Filling::One => "one element",
         Filling::Sparse => "sparse",
     }
-}
-
-fn print_rows<const N: usize>(
-    to: &mut dyn Write,
-    table: &Table<N>,
-    left_out: usize,
-) -> io::Result<()> {
-    if table.is_empty() {
-        return Ok(());
-    }
-    table.print(to)?;
-    if left_out > 0 {
-        let rest = counted(left_out as u64, "more row");
-        writeln!(to, "... and {rest}; --top 0 prints all")?;
-    }
-    Ok(())
 }

@@ -1,17 +1,19 @@
 //! What is in the file: records, objects, roots, classes, threads, and facts about the JVM.
 
-use std::io::{self, Write};
+use std::borrow::Cow;
 
-use format::JvmFacts;
 use reader::{KindTotal, Summary, ThreadSummary};
+use serde_json::{json, Map};
 
 use crate::answer::sizes_by::SizesBy;
 use crate::date::date;
 use crate::dump_file::DumpFile;
+use crate::frame;
 use crate::number::{counted, grouped};
 use crate::outcome::Failure;
 use crate::plain::{plain, shown};
-use crate::table::{Side, Table};
+use crate::sections::Sections;
+use crate::table::Table;
 
 /// In files up to this size the names of threads are always read, which takes up to three more
 /// passes.
@@ -57,58 +59,53 @@ fn name_threads(summary: &mut Summary, file: &DumpFile) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prints it, and an empty line.
-pub(super) fn print(summary: &Summary, file: &DumpFile, to: &mut dyn Write) -> io::Result<()> {
-    print_head(summary, file, to)?;
-    print_kinds(
-        "records",
-        summary.records.iter().map(|(name, total)| (*name, *total)),
-        to,
-    )?;
-    print_kinds(
-        "heap records",
-        summary
-            .heap_records
-            .iter()
-            .map(|(name, total)| (*name, *total)),
-        to,
-    )?;
-    print_kinds(
-        "roots",
-        summary
-            .roots
-            .iter()
-            .map(|(kind, total)| (kind.name(), *total)),
-        to,
-    )?;
-    print_heaps(summary, to)?;
-    print_threads(summary, to)?;
-    writeln!(to)
+/// Adds it, and an empty line.
+pub(super) fn add<'a>(answer: &mut Sections<'a>, summary: &'a Summary, file: &DumpFile) {
+    head(answer, summary, file);
+    let records = summary.records.iter().map(|(name, total)| (*name, *total));
+    kinds(answer, "records", "records", records);
+    let records = summary.heap_records.iter();
+    let records = records.map(|(name, total)| (*name, *total));
+    kinds(answer, "heap_records", "heap records", records);
+    let roots = summary
+        .roots
+        .iter()
+        .map(|(kind, total)| (kind.name(), *total));
+    kinds(answer, "roots", "roots", roots);
+    // The application's own objects, and those that it shares with others.
+    let heaps = Table::of(&summary.heaps, usize::MAX)
+        .left("Android's heaps", "", |(name, _)| {
+            summary
+                .strings
+                .text(**name)
+                .unwrap_or("?".into())
+                .into_owned()
+        })
+        .hidden("name", |(name, _)| {
+            summary.strings.text(**name).map(Cow::into_owned)
+        })
+        .right("objects", "objects", |(_, total)| total.count)
+        .right("bytes", "bytes", |(_, total)| total.bytes)
+        .done();
+    answer.part("heaps", heaps);
+    let threads = Table::of(&summary.threads, usize::MAX)
+        .right("thread", "", |thread| thread.serial.to_string())
+        .right("frames", "", |thread| {
+            summary.stacks.depth_frames(thread.trace)
+        })
+        .left("name", "", |thread| name(thread))
+        .hidden("frames", |thread| {
+            frame::in_json(summary.stacks.frames(thread.trace))
+        })
+        .hidden("name", |thread| thread.name.clone())
+        .hidden("object", |thread| thread.object)
+        .hidden("serial", |thread| thread.serial)
+        .done();
+    answer.part("threads", threads);
+    answer.line("");
 }
 
-/// Android's heaps: the application's own objects, and those that it shares with others.
-fn print_heaps(summary: &Summary, to: &mut dyn Write) -> io::Result<()> {
-    if summary.heaps.is_empty() {
-        return Ok(());
-    }
-    let mut table = Table::new([
-        ("Android's heaps", Side::Left),
-        ("objects", Side::Right),
-        ("bytes", Side::Right),
-    ]);
-    for (name, total) in &summary.heaps {
-        let name = summary.strings.text(*name).unwrap_or("?".into());
-        table.row([
-            name.into_owned().into(),
-            grouped(total.count).into(),
-            grouped(total.bytes).into(),
-        ]);
-    }
-    writeln!(to)?;
-    table.print(to)
-}
-
-fn print_head(summary: &Summary, file: &DumpFile, to: &mut dyn Write) -> io::Result<()> {
+fn head(answer: &mut Sections<'_>, summary: &Summary, file: &DumpFile) {
     let header = &summary.header;
     let size = match file.bytes {
         // An uncompressed file may be truncated, and thus contain less than its records claim.
@@ -119,17 +116,12 @@ fn print_head(summary: &Summary, file: &DumpFile, to: &mut dyn Write) -> io::Res
             grouped(packed)
         ),
     };
-    let dumped = summary
-        .classes
-        .iter()
-        .filter(|class| class.dump_offset.is_some())
-        .count();
-    let loaded = summary
-        .classes
-        .iter()
-        .filter(|class| class.serial.is_some())
-        .count();
-    let (dumped, loaded) = (grouped(dumped as u64), grouped(loaded as u64));
+    let classes = || summary.classes.iter();
+    let dumped = classes().filter(|class| class.dump_offset.is_some());
+    let loaded = classes().filter(|class| class.serial.is_some());
+    let (dumped, loaded) = (dumped.count() as u64, loaded.count() as u64);
+    let (sizes, strings) = (SizesBy::from(summary.sizes), summary.strings.len() as u64);
+    let object_bytes = counted(summary.object_bytes, "byte");
     let rows = [
         ("File", plain(&file.name())),
         ("Version", header.version.number().to_owned()),
@@ -137,80 +129,57 @@ fn print_head(summary: &Summary, file: &DumpFile, to: &mut dyn Write) -> io::Res
         ("Id size", counted(u64::from(header.id_bytes), "byte")),
         ("Size", size),
         ("Objects", grouped(summary.objects)),
+        ("Object size", format!("{object_bytes}, by {sizes}")),
         (
-            "Object size",
-            format!(
-                "{}, by {}",
-                counted(summary.object_bytes, "byte"),
-                SizesBy::from(summary.sizes)
-            ),
+            "Classes",
+            format!("{} dumped, {} loaded", grouped(dumped), grouped(loaded)),
         ),
-        ("Classes", format!("{dumped} dumped, {loaded} loaded")),
         ("Loaders", grouped(summary.loaders)),
-        ("Strings", grouped(summary.strings.len() as u64)),
+        ("Strings", grouped(strings)),
         ("Threads", grouped(summary.threads.len() as u64)),
     ];
-    for (what, value) in rows {
-        writeln!(to, "{what:12} {value}")?;
+    answer.lines(rows.map(|(what, value)| format!("{what:12} {value}")));
+    answer.fact("bytes", summary.bytes);
+    answer.fact("classes", dumped);
+    answer.fact("damaged", summary.damaged);
+    answer.json("id_bytes", header.id_bytes);
+    answer.fact("loaded_classes", loaded);
+    answer.fact("loaders", summary.loaders);
+    answer.fact("object_bytes", summary.object_bytes);
+    answer.fact("objects", summary.objects);
+    answer.json("sizes", sizes);
+    answer.fact("strings", strings);
+    answer.fact("time_millis", header.time_millis);
+    answer.fact("version", header.version.number());
+    let words = summary.strings.facts().all_words();
+    if !summary.strings.facts().is_empty() {
+        answer.line("\nthe JVM, from the dump");
     }
-    print_facts(summary.strings.facts(), to)
+    let word =
+        |(name, word): (&String, &String)| format!("  {:18} {}", plain(name), plain(&shown(word)));
+    answer.lines(words.iter().map(word));
+    answer.json("jvm", words);
 }
 
-/// The dump's facts about its JVM.
-fn print_facts(facts: &JvmFacts, to: &mut dyn Write) -> io::Result<()> {
-    if facts.is_empty() {
-        return Ok(());
-    }
-    writeln!(to, "\nthe JVM, from the dump")?;
-    for (name, word) in facts.all_words() {
-        writeln!(to, "  {:18} {}", plain(&name), plain(&shown(&word)))?;
-    }
-    Ok(())
-}
-
-fn print_kinds(
-    title: &str,
+/// Kinds of records or roots, each under its name.
+fn kinds(
+    answer: &mut Sections<'_>,
+    key: &'static str,
+    title: &'static str,
     kinds: impl Iterator<Item = (&'static str, KindTotal)>,
-    to: &mut dyn Write,
-) -> io::Result<()> {
-    let mut table = Table::new([
-        (title, Side::Left),
-        ("count", Side::Right),
-        ("bytes", Side::Right),
-    ]);
-    for (name, total) in kinds {
-        table.row([
-            name.to_owned().into(),
-            grouped(total.count).into(),
-            grouped(total.bytes).into(),
-        ]);
-    }
-    if table.is_empty() {
-        return Ok(());
-    }
-    writeln!(to)?;
-    table.print(to)
-}
-
-fn print_threads(summary: &Summary, to: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new([
-        ("thread", Side::Right),
-        ("frames", Side::Right),
-        ("name", Side::Left),
-    ]);
-    for thread in &summary.threads {
-        let frames = grouped(summary.stacks.depth_frames(thread.trace) as u64);
-        table.row([
-            thread.serial.to_string().into(),
-            frames.into(),
-            name(thread).into(),
-        ]);
-    }
-    if table.is_empty() {
-        return Ok(());
-    }
-    writeln!(to)?;
-    table.print(to)
+) {
+    let kinds: Vec<(&str, KindTotal)> = kinds.collect();
+    let in_json = |(name, total): &(&str, KindTotal)| {
+        let value = json!({ "count": total.count, "bytes": total.bytes });
+        ((*name).to_owned(), value)
+    };
+    answer.json(key, kinds.iter().map(in_json).collect::<Map<_, _>>());
+    let table = Table::of(kinds, usize::MAX)
+        .left(title, "", |(name, _)| *name)
+        .right("count", "", |(_, total)| total.count)
+        .right("bytes", "", |(_, total)| total.bytes)
+        .done();
+    answer.part("", table);
 }
 
 fn name(thread: &ThreadSummary) -> String {

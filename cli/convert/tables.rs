@@ -10,7 +10,7 @@ use std::io;
 use graph::{FieldTable, Heap, Retained};
 
 use crate::dump_file::DumpFile;
-use crate::heap_file::{failure, with_loaded};
+use crate::heap_file::failure;
 use crate::number::{grouped, percent};
 use crate::outcome::{Failure, Verdict};
 
@@ -25,31 +25,31 @@ pub(super) fn write(arguments: &Arguments) -> Result<Verdict, Failure> {
     let to = &arguments.output;
     let written = |fault: io::Error| Failure::writing(to, fault);
     let folder = Folder::new(to).map_err(written)?;
-    with_loaded(&arguments.graph, PASSES, |loaded| {
-        let (heap, retained, file) = (&loaded.heap, &loaded.retained, &loaded.file);
-        let name = arguments.name.clone();
-        let export = Export {
-            heap,
-            retained,
-            file,
-            name: name.unwrap_or_else(|| dump_name(&file.short_name())),
-            rule: arguments.graph.references.name(),
-            strings: arguments.strings,
-        };
-        let bytes = match export.write(&folder) {
-            Ok(bytes) => bytes,
-            Err(Fault::Reading(fault)) => return Err(failure(file, &fault)),
-            Err(Fault::Writing(fault)) => return Err(written(fault)),
-        };
-        file.done();
-        folder.finish().map_err(written)?;
-        arguments.tell(&format!(
-            "{} tables, {} bytes, {} of the file",
-            folder::TABLES.len(),
-            grouped(bytes),
-            percent(bytes, file.bytes)
-        ))
-    })
+    let (loaded, verdict) = arguments.graph.load(PASSES)?;
+    let file = &loaded.file;
+    let name = arguments.name.clone();
+    let export = Export {
+        heap: &loaded.heap,
+        retained: &loaded.retained,
+        file,
+        name: name.unwrap_or_else(|| dump_name(&file.short_name())),
+        rule: arguments.graph.references.name(),
+        strings: arguments.strings,
+    };
+    let bytes = match export.write(&folder) {
+        Ok(bytes) => bytes,
+        Err(Fault::Reading(fault)) => return Err(failure(file, &fault)),
+        Err(Fault::Writing(fault)) => return Err(written(fault)),
+    };
+    file.done();
+    folder.finish().map_err(written)?;
+    arguments.tell(&format!(
+        "{} tables, {} bytes, {} of the file",
+        folder::TABLES.len(),
+        grouped(bytes),
+        percent(bytes, file.bytes)
+    ))?;
+    Ok(verdict)
 }
 
 /// What went wrong on the way from the dump to the tables.

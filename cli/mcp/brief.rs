@@ -4,6 +4,7 @@
 use serde_json::{json, Map, Value};
 
 use crate::folding::is_library;
+use crate::left_out::add_left_out;
 use crate::plain::plain;
 
 /// Most bytes of an answer.
@@ -105,14 +106,12 @@ impl Limits {
                 }
                 Value::Array(frames) if key == "frames" => {
                     let (frames, left_out) = self.rows(&folded(frames), false);
-                    if left_out > 0 {
-                        missing.push((key, left_out));
-                    }
+                    missing.push((key, left_out));
                     frames
                 }
                 Value::Array(rows) => {
                     let (rows, left_out) = self.rows(rows, is_path);
-                    if left_out > 0 && !is_path {
+                    if !is_path {
                         missing.push((key, left_out));
                     }
                     rows
@@ -122,13 +121,7 @@ impl Limits {
             kept.insert(key.clone(), value);
         }
         for (key, left_out) in missing {
-            let own = format!("{key}_left_out");
-            let key = match object.contains_key("left_out") && !object.contains_key(&own) {
-                true => "left_out".to_owned(),
-                false => own,
-            };
-            let before = kept.get(&key).and_then(Value::as_u64).unwrap_or(0);
-            kept.insert(key, json!(before.saturating_add(left_out as u64)));
+            add_left_out(&mut kept, key, left_out);
         }
         kept.into()
     }

@@ -14,24 +14,24 @@ use serde_json::{json, Map, Value};
 
 use super::brief::brief;
 use super::protocol::Tools;
-use crate::answer::diff::{DiffAnswer, Sums};
-use crate::answer::leaks::LeaksAnswer;
+use crate::answer::diff::{diff, Sums};
+use crate::answer::histo::{histogram, of_heap};
+use crate::answer::leaks::leaks;
 use crate::answer::sizes_by::SizesBy;
-use crate::answer::threads::ThreadsAnswer;
-use crate::answer::top::{By, TopAnswer};
+use crate::answer::threads::threads;
+use crate::answer::top::{top, By};
 use crate::answer::values::Shown;
+use crate::answer::waste::waste;
 use crate::attach::Jvm;
 use crate::date::date;
 use crate::dump_file::DumpFile;
 use crate::dump_place::DumpPlace;
-use crate::heap_file::{failure, opened_jvm, GraphArguments, Loaded};
-use crate::histo;
+use crate::heap_file::{opened_jvm, GraphArguments, Loaded};
 use crate::memory;
 use crate::outcome::Failure;
 use crate::plain::plain;
 use crate::process::{process_named, Process};
 use crate::show;
-use crate::waste;
 
 /// The tools, and their descriptions for a model.
 const LIST: &str = include_str!("tools.json");
@@ -67,7 +67,7 @@ pub(super) struct HeapTools<'a> {
     dumps: Option<&'a Path>,
     source: Source,
     /// Read when the first question comes.
-    loaded: Option<Loaded<'static>>,
+    loaded: Option<Loaded>,
 }
 
 impl<'a> HeapTools<'a> {
@@ -87,7 +87,7 @@ impl<'a> HeapTools<'a> {
     }
 
     /// Reads what the source has. Errors: it cannot be read.
-    fn load(&self) -> Result<Loaded<'static>, Failure> {
+    fn load(&self) -> Result<Loaded, Failure> {
         let file = match &self.source {
             Source::File(path) => DumpFile::of_one(path, self.graph.dump)?,
             Source::Jvm(pid) => opened_jvm(*pid, self.graph.agent.as_deref())?,
@@ -100,7 +100,7 @@ impl<'a> HeapTools<'a> {
         Loaded::read(file, self.graph, UNSEEN)
     }
 
-    fn heap(&mut self) -> Result<&Loaded<'static>, Failure> {
+    fn heap(&mut self) -> Result<&Loaded, Failure> {
         let loaded = match self.loaded.take() {
             Some(loaded) => loaded,
             None => self.load()?,
@@ -108,14 +108,12 @@ impl<'a> HeapTools<'a> {
         Ok(self.loaded.insert(loaded))
     }
 
-    fn memory(&mut self, limit: usize) -> Result<Value, Failure> {
-        let process = match self.source {
-            Source::Jvm(pid) => Some(Process::find(pid).map_err(Failure::Input)?),
-            Source::File(_) | Source::Written(..) => None,
+    /// The process that has the heap. Errors: it has ended.
+    fn process(&self) -> Result<Option<Process>, Failure> {
+        let Source::Jvm(pid) = self.source else {
+            return Ok(None);
         };
-        let loaded = self.heap()?;
-        let answer = memory::answer(&loaded.file, &loaded.heap, process.as_ref(), limit);
-        answer.map(|answer| answer.in_json())
+        Process::find(pid).map(Some).map_err(Failure::Input)
     }
 
     fn is_live(&self) -> bool {
@@ -135,86 +133,49 @@ impl<'a> HeapTools<'a> {
     }
 
     fn answer(&mut self, tool: &str, given: &Map<String, Value>) -> Result<Value, String> {
-        let limit = |default| limit(given, default);
+        let rows = match tool {
+            "waste" => 5,
+            "memory" | "show" | "threads" => 10,
+            _ => 20,
+        };
+        let limit = number(given, "limit", rows)?;
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let threshold = number(given, "threshold", THRESHOLD_PERCENT)?;
+        let by = by(given)?;
+        let of = match tool {
+            "show" => text(given, "of")?,
+            _ => "",
+        };
+        let (is_live, strings) = (self.is_live(), self.strings);
+        match tool {
+            "refresh" => return self.refresh().map_err(said),
+            "dump" => return self.dump().map_err(said),
+            "waste" if is_live => {
+                return Err("a running JVM sends no values: call dump first".to_owned())
+            }
+            _ => {}
+        }
+        let source = self.process().map_err(said)?;
+        let loaded = self.heap().map_err(said)?;
+        let (file, heap) = (&loaded.file, &loaded.heap);
         let told = match tool {
-            "overview" => self.overview(),
-            "leaks" => {
-                let threshold = number(given, "threshold", THRESHOLD_PERCENT)?;
-                let loaded = self.heap().map_err(said)?;
-                LeaksAnswer::of(loaded, threshold)
-                    .map(|answer| answer.in_json())
-                    .map_err(|fault| failure(&loaded.file, &fault))
-            }
-            "top" => {
-                let (by, limit) = (by(given)?, limit(20)?);
-                self.heap()
-                    .and_then(|loaded| Ok(TopAnswer::of(loaded, by, limit)?.in_json()))
-            }
-            "histo" => {
-                let limit = limit(20)?;
-                let histogram = histo::answer(&self.heap().map_err(said)?.heap, limit);
-                histogram.map_err(|fault| Failure::Input(fault.to_string()))
-            }
+            "overview" => return Ok(overview(loaded, is_live)),
+            "leaks" => loaded.check(leaks(loaded, threshold, false)),
+            "top" => top(loaded, by, limit),
+            "histo" => Ok(histogram(of_heap(heap), limit)),
             "show" => {
-                let (of, limit) = (text(given, "of")?, limit(10)?);
-                let shown = match self.is_live() {
+                let shown = match is_live {
                     true => Shown::References,
-                    false => Shown::Values {
-                        strings: self.strings,
-                    },
+                    false => Shown::Values { strings },
                 };
-                self.heap()
-                    .and_then(|loaded| show::answer(loaded, of, limit, shown))
+                show::answer(loaded, of, limit, shown)
             }
-            "threads" => {
-                let limit = limit(10)?;
-                let loaded = self.heap().map_err(said)?;
-                ThreadsAnswer::of((&loaded.heap, &loaded.retained), limit, LOCALS)
-                    .map(|answer| answer.in_json())
-                    .map_err(|fault| failure(&loaded.file, &fault))
-            }
-            "memory" => self.memory(limit(10)?),
-            "waste" => self.waste(limit(5)?),
-            "refresh" => self.refresh(),
-            "dump" => self.dump(),
+            "threads" => loaded.check(threads(loaded, limit, LOCALS, false)),
+            "memory" => memory::answer(file, heap, source.as_ref(), limit),
+            "waste" => loaded.check(waste(loaded, limit, strings)),
             _ => Err(Failure::Input(format!("there is no tool {tool}"))),
         };
-        told.map_err(said)
-    }
-
-    fn overview(&mut self) -> Result<Value, Failure> {
-        let is_live = self.is_live();
-        let Loaded {
-            file,
-            heap,
-            retained,
-            rule,
-        } = self.heap()?;
-        let (header, reachable) = (heap.header(), retained.reachable());
-        Ok(json!({
-            "damaged": heap.damaged(),
-            "from": file.name(),
-            "has_allocation_stacks": !heap.traced().is_empty(),
-            "has_values": !is_live && !Unseen::of(heap.redacted()).collections,
-            "made": (header.time_millis != 0).then(|| date(header.time_millis)),
-            "objects": reachable,
-            "pause_ms": file.pause_millis(),
-            "redacted": heap.redacted(),
-            "references": rule.name(),
-            "sizes": SizesBy::from(heap.sizes()),
-            "total_bytes": retained.total_bytes(),
-            "unreachable_objects": heap.objects().saturating_sub(reachable),
-        }))
-    }
-
-    fn waste(&mut self, limit: usize) -> Result<Value, Failure> {
-        if self.is_live() {
-            let why = "a running JVM sends no values: call dump first";
-            return Err(Failure::Input(why.to_owned()));
-        }
-        let strings = self.strings;
-        let loaded = self.heap()?;
-        waste::answer(loaded, limit, strings).map_err(|fault| failure(&loaded.file, &fault))
+        told.map(|answer| json!(answer)).map_err(said)
     }
 
     fn refresh(&mut self) -> Result<Value, Failure> {
@@ -222,7 +183,7 @@ impl<'a> HeapTools<'a> {
         // Two heaps might not fit into memory.
         self.loaded = None;
         let after = Sums::of(self.heap()?, false)?;
-        Ok(DiffAnswer::of(before, after, 20).in_json())
+        Ok(json!(diff(before, after, 20)))
     }
 
     /// Makes this command dump in a process of its own: its lines would otherwise get into the
@@ -280,6 +241,25 @@ impl Tools for HeapTools<'_> {
         let answer = known(tool, given).and_then(|()| self.answer(name, given));
         Some(answer.map(|answer| brief(&answer)))
     }
+}
+
+fn overview(loaded: &Loaded, is_live: bool) -> Value {
+    let (file, heap, retained) = (&loaded.file, &loaded.heap, &loaded.retained);
+    let (header, reachable) = (heap.header(), retained.reachable());
+    json!({
+        "damaged": heap.damaged(),
+        "from": file.name(),
+        "has_allocation_stacks": !heap.traced().is_empty(),
+        "has_values": !is_live && !Unseen::of(heap.redacted()).collections,
+        "made": (header.time_millis != 0).then(|| date(header.time_millis)),
+        "objects": reachable,
+        "pause_ms": file.pause_millis(),
+        "redacted": heap.redacted(),
+        "references": loaded.rule.name(),
+        "sizes": SizesBy::from(heap.sizes()),
+        "total_bytes": retained.total_bytes(),
+        "unreachable_objects": heap.objects().saturating_sub(reachable),
+    })
 }
 
 /// The file that the JVM wrote: never another one, to which the JVM's container has a link. Errors:
@@ -348,11 +328,6 @@ fn number(given: &Map<String, Value>, name: &str, default: u64) -> Result<u64, S
             .filter(|number| (1..=ROWS_MAX).contains(number))
             .ok_or_else(|| format!("{name} is a number from 1 to {ROWS_MAX}")),
     }
-}
-
-fn limit(given: &Map<String, Value>, default: u64) -> Result<usize, String> {
-    let limit = number(given, "limit", default)?;
-    Ok(usize::try_from(limit).unwrap_or(usize::MAX))
 }
 
 fn text<'g>(given: &'g Map<String, Value>, name: &str) -> Result<&'g str, String> {

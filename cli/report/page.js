@@ -4,6 +4,15 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const names = data.names;
 const total = data.bytes;
+/** An answer as the commands print it in JSON: its texts are numbers of names, its lists of objects keys and values. */
+const unpacked = (packed) => {
+  if (typeof packed === "string") return packed.startsWith("0x") ? packed : names[parseInt(packed, 16)];
+  if (Array.isArray(packed)) return packed.map(unpacked);
+  if (packed === null || typeof packed !== "object") return packed;
+  if (packed.keys) return packed.rows.map((row) => Object.fromEntries(packed.keys.map((key, place) => [key, unpacked(row[place])])));
+  return Object.fromEntries(Object.entries(packed).map(([key, value]) => [key, unpacked(value)]));
+};
+const answers = unpacked(data.answers);
 
 // --- Words and elements
 
@@ -39,9 +48,9 @@ const short = (name) => {
   return name.slice(head.lastIndexOf(".") + 1);
 };
 /** An object's id: in the page of a server a button, which shows the object. */
-const idMark = (hex) => {
-  if (!data.view) return element("span", "id", "0x" + hex);
-  const made = button("0x" + hex, () => { location.hash = "0x" + hex; });
+const idMark = (id) => {
+  if (!data.view) return element("span", "id", id);
+  const made = button(id, () => { location.hash = id; });
   made.className = "id";
   return made;
 };
@@ -85,7 +94,7 @@ const legendOf = (keys, ...more) => {
   const others = [...keys].some((key) => packages.get(key) === "plain") ? [sample("plain", "other packages")] : [];
   return element("div", "legend", ...coloured, ...others, ...more);
 };
-const threadNames = new Map(data.threads.rows.filter((row) => row[0] !== null).map((row) => [row[2], names[row[0]]]));
+const threadNames = new Map(answers.threads.threads.filter((thread) => thread.name !== null).map((thread) => [thread.id, thread.name]));
 
 // --- The sentence
 
@@ -123,27 +132,31 @@ const stackList = (frames, nameOf, made) => {
   }
   return list;
 };
-const framesList = (frames) => stackList(frames, (frame) => names[frame], (frame) => element("li", "", names[frame]));
+/** A frame as Java prints it. */
+const frameText = ({ class: kind, method, source, line }) => kind + "." + method
+  + "(" + (line === -3 ? "Native Method" : (source ?? "Unknown Source") + (line > 0 ? ":" + line : "")) + ")";
+const framesList = (frames) => stackList(frames.map(frameText), (frame) => frame, (frame) => element("li", "", frame));
+/** The kind of a root in words. */
+const rootName = (kind) => ({
+  "ROOT JNI GLOBAL": "JNI global reference", "ROOT MONITOR USED": "monitor in use", "ROOT STICKY CLASS": "system class",
+  "ROOT THREAD OBJECT": "thread", "ROOT UNKNOWN": "kind unknown", "ROOT VM INTERNAL": "the JVM itself",
+})[kind] ?? kind.replace(/^ROOT /, "").toLowerCase().replace(/^jni/, "JNI");
 const pathList = (suspect) => {
   const { path } = suspect;
-  const items = path.steps.map((step, place) => {
-    if (step.left_out) {
-      const [objects, of, most] = step.left_out;
-      return element("li", "", "\u2026 " + grouped(objects) + " more objects in between, " + grouped(most) + " of them " + names[of]);
-    }
-    const [link, name, id] = step;
+  const items = path.objects.map(({ class: kind, id, left_out: left, link, of_class: most }, place) => {
+    if (left) return element("li", "", "\u2026 " + grouped(left) + " more objects in between, " + grouped(most) + " of them " + kind);
     const thread = threadNames.get(id);
     const item = element("li", place === 0 ? "root" : "",
-      link === null ? null : element("span", "link", names[link] + "  "),
-      names[name] + (thread === undefined ? "" : " \u201c" + thread + "\u201d") + " ", idMark(id));
-    if (id === suspect.point) {
+      link === null ? null : element("span", "link", link + "  "),
+      kind + (thread === undefined ? "" : " \u201c" + thread + "\u201d") + " ", idMark(id));
+    if (suspect.id && suspect.accumulation && id === suspect.accumulation.id) {
       item.classList.add("point");
       item.append("  \u2190 most of the bytes gather here");
     }
     return item;
   });
   const weak = path.weak ? " There is no path without a weak, soft, phantom or finalizer reference." : "";
-  return element("div", "", element("h3", "", "Path from a root (" + path.root + ")" + weak), element("ol", "path", ...items));
+  return element("div", "", element("h3", "", "Path from a root (" + rootName(path.root) + ")" + weak), element("ol", "path", ...items));
 };
 const barCell = (bytes, of = total) => {
   const bar = element("span", "bar");
@@ -152,47 +165,51 @@ const barCell = (bytes, of = total) => {
 };
 const holdsTable = (holds, of, bytesOf) => element("table", "", element("thead", "", element("tr", "",
   element("th", "", "Class"), element("th", "number", "Objects"), element("th", "number", bytesOf), element("th", "", "Share"))),
-  element("tbody", "", ...holds.map(([name, objects, bytes]) => element("tr", "", element("td", "", names[name]),
-    element("td", "number", grouped(objects)), element("td", "number", inUnits(bytes)), barCell(bytes, of)))));
+  element("tbody", "", ...holds.map(({ class: kind, objects, bytes, retained = bytes }) => element("tr", "", element("td", "", kind),
+    element("td", "number", grouped(objects)), element("td", "number", inUnits(retained)), barCell(retained, of)))));
 const suspectCard = (suspect, place) => {
   const inside = element("div", "", suspect.sentence === data.sentence ? null : element("p", "", suspect.sentence));
   if (suspect.path) inside.append(pathList(suspect));
-  if (suspect.keeps.length > 0) inside.append(element("h3", "", "What it keeps"), holdsTable(suspect.keeps, suspect.bytes, "Retained bytes"));
+  if (suspect.elements.length > 0) inside.append(element("h3", "", "What it keeps"), holdsTable(suspect.elements.slice(0, 5), suspect.retained, "Retained bytes"));
   if (suspect.holds.length > 0) {
-    inside.append(element("details", "", element("summary", "", "All that it holds, by class"), element("div", "", holdsTable(suspect.holds, suspect.bytes, "Own bytes"))));
+    inside.append(element("details", "", element("summary", "", "All that it holds, by class"), element("div", "", holdsTable(suspect.holds, suspect.retained, "Own bytes"))));
   }
-  if (suspect.traces.length > 0) inside.append(element("h3", "", "Where it was allocated, as far as objects carry their stack"));
-  for (const [name, objects, frames] of suspect.traces) {
-    inside.append(element("p", "note", counted(objects, "object") + " of " + names[name] + ":"), framesList(frames));
+  if (suspect.allocated.length > 0) inside.append(element("h3", "", "Where it was allocated, as far as objects carry their stack"));
+  for (const { class: kind, objects, frames } of suspect.allocated) {
+    inside.append(element("p", "note", counted(objects, "object") + " of " + kind + ":"), framesList(frames));
   }
-  const card = element("details", "suspect", element("summary", "", element("b", "", (place + 1) + ". " + share(suspect.bytes) + "  "), suspect.who), inside);
+  const isClass = suspect.class.startsWith("class ");
+  const who = suspect.id === null ? counted(suspect.objects, "object") + " of " + suspect.class : suspect.class + (isClass ? "" : " " + suspect.id);
+  const card = element("details", "suspect", element("summary", "", element("b", "", (place + 1) + ". " + share(suspect.retained) + "  "), who), inside);
   card.open = place === 0;
   return card;
 };
-if (data.suspects.length === 0) {
+if (answers.suspects.length === 0) {
   body("suspects").append(element("p", "", "No object and no class stands out."));
 }
-body("suspects").append(...data.suspects.map(suspectCard));
+body("suspects").append(...answers.suspects.map(suspectCard));
 
 // --- What grew
 
 const signed = (change, text) => (change > 0 ? "+" : change < 0 ? "\u2212" : "\u00b1") + text(Math.abs(change));
 const plainTable = (heads, rows) => element("table", "", element("thead", "", element("tr", "", ...heads.map(([text, kind]) => element("th", kind, text)))), element("tbody", "", ...rows));
-if (data.growth) {
-  const { before, classes, classes_left: left, places, places_left: placesLeft } = data.growth;
-  const grew = total - before.bytes;
-  const rows = classes.filter(([, , , then, now]) => now > then);
-  const most = Math.max(1, ...rows.map(([, , , then, now]) => now - then));
-  const row = ([name, objects, objectsNow, then, now]) => {
+if (answers.growth) {
+  const { classes, left_out: left, places, places_left_out: placesLeft, total_bytes_before: then } = answers.growth;
+  const { before } = data;
+  const grew = total - then;
+  const grown = (row) => row.after.retained - row.before.retained;
+  const rows = classes.filter((row) => grown(row) > 0);
+  const most = Math.max(1, ...rows.map(grown));
+  const row = (it) => {
     const bar = element("span", "bar");
-    bar.style.width = 60 * (now - then) / most + "%";
-    return element("tr", "", element("td", "", names[name], objects === 0 ? element("span", "note", "  new") : null),
-      element("td", "number grown", signed(now - then, inUnits)), element("td", "number", inUnits(now)),
-      element("td", "number", signed(objectsNow - objects, grouped)), element("td", "number", grouped(objectsNow)), element("td", "share", bar));
+    bar.style.width = 60 * grown(it) / most + "%";
+    return element("tr", "", element("td", "", it.class, it.before.objects === 0 ? element("span", "note", "  new") : null),
+      element("td", "number grown", signed(grown(it), inUnits)), element("td", "number", inUnits(it.after.retained)),
+      element("td", "number", signed(it.after.objects - it.before.objects, grouped)), element("td", "number", grouped(it.after.objects)), element("td", "share", bar));
   };
   const table = plainTable([["Class", ""], ["Grown", "number"], ["Retained", "number"], ["More objects", "number"], ["Objects", "number"], ["", ""]], []);
-  const place = ([name, depth, grown, moved, objects, retained]) => {
-    const cell = element("td", "place", names[name]);
+  const place = ({ after: { objects, retained }, class: kind, depth, field, grown, moved }) => {
+    const cell = element("td", "place", field === null ? kind : field + "  " + kind);
     cell.style.paddingLeft = depth + "em";
     return element("tr", "", cell, element("td", "number grown", grown > 0 ? signed(grown, inUnits) : ""), element("td", "number", moved > 0 ? inUnits(moved) : ""),
       element("td", "number", inUnits(retained)), element("td", "number", grouped(objects)));
@@ -200,7 +217,7 @@ if (data.growth) {
   const growing = plainTable([["Place", ""], ["Grown", "number"], ["Moved here", "number"], ["Retained", "number"], ["Objects", "number"]], []);
   body("growth").append(
     element("p", "", "Since ", element("b", "", before.file), before.made ? " of " + before.made : "", ": ", element("span", "grown", signed(grew, inUnits)),
-      ", from " + inUnits(before.bytes) + " to " + inUnits(total) + "."),
+      ", from " + inUnits(then) + " to " + inUnits(total) + "."),
     element("h3", "", "Where it grew"),
     element("p", "note", "Objects by class, each below what alone holds it, down to where the growth spreads. What moved here left another place."),
     ...(places.length > 0 ? [growing, long(growing.lastChild, places, place, 30)] : [element("p", "note", "No place grew.")]),
@@ -229,7 +246,7 @@ const heapTree = () => {
   const held = ["", "a root", "held by two or more"];
   const made = [];
   tree.parent.forEach((parent, place) => {
-    const [kind, name, bytes, objects, id] = [tree.kind[place], names[tree.name[place]], tree.bytes[place], tree.objects[place], tree.id[place]];
+    const [kind, name, bytes, objects, id] = [tree.kind[place], names[tree.name[place]], tree.bytes[place], tree.objects[place], tree.id[place] && "0x" + tree.id[place]];
     let [text, full, sort, hue] = [short(name), name, "", hueOf(name)];
     if (kind === HEAP) [text, full] = ["Whole heap", "The whole heap"];
     if (kind === CLASS) [text, full] = ["class " + text, "The class " + full + " (its static fields)"];
@@ -240,7 +257,7 @@ const heapTree = () => {
       if (kind === TOGETHER) full += ", drawn as one";
     }
     if (threadNames.has(id)) [text, full] = [text + " \u201c" + threadNames.get(id) + "\u201d", full + " \u201c" + threadNames.get(id) + "\u201d"];
-    if (id !== 0) full += " 0x" + id;
+    if (id !== 0) full += " " + id;
     const top = node(place === 0 ? null : made[parent], text, full, bytes, hue, sort);
     // A class always is held by two or more.
     top.held = kind === CLASS ? 0 : tree.held[place];
@@ -643,9 +660,10 @@ if (data.stacks) {
 // --- Tables
 
 const classTable = () => {
-  const { rows, rest } = data.classes;
+  const { rows, left_out: left } = answers.classes;
   const columns = [["Class", ""], ["Objects", "number"], ["Own bytes", "number"], ["Retained bytes", "number"]];
-  const all = rows.map(([name, objects, own, retained]) => [names[name], objects, own, retained]);
+  const all = rows.map(({ class: kind, objects, shallow, retained }) => [kind, objects, shallow, retained]);
+  const rest = (of, place) => of - all.reduce((sum, row) => sum + row[place], 0);
   let [by, down, wanted] = [3, true, ""];
   const tbody = element("tbody");
   const count = element("span", "note");
@@ -672,44 +690,46 @@ const classTable = () => {
   filter.addEventListener("input", () => { wanted = filter.value.toLowerCase(); draw(); });
   draw();
   const table = element("table", "", element("thead", "", element("tr", "", ...heads, element("th", "", "Share retained"))), tbody);
-  const left = rest.classes > 0
-    ? "The page has no room for " + grouped(rest.classes) + " more classes with " + counted(rest.objects, "object") + " and " + inUnits(rest.bytes) + "; `hprof top --by class` lists all."
+  const note = left > 0
+    ? "The page has no room for " + grouped(left) + " more classes with " + counted(rest(data.objects, 1), "object") + " and " + inUnits(rest(total, 2)) + "; `hprof histo --retained` lists all."
     : "";
   const printed = all.length > 40 ? element("p", "note printed", "Of " + grouped(all.length) + " classes, 40 are printed.") : null;
-  return [element("div", "tools", filter, count), table, more, printed, element("p", "note", left)].filter(Boolean);
+  return [element("div", "tools", filter, count), table, more, printed, element("p", "note", note)].filter(Boolean);
 };
 body("classes").append(...classTable());
 
 // --- Threads
 
-const frameItem = ([name, locals, largest]) => {
-  const objects = largest.map(([kind, bytes]) => short(names[kind]) + " (alone keeps " + inUnits(bytes) + ")").join(", ");
-  const more = locals > largest.length ? ", " + grouped(locals - largest.length) + " more" : "";
-  return element("li", "", names[name], locals > 0 ? element("div", "note", "holds " + objects + more) : null);
+const frameItem = ({ at, locals, locals_left_out: left }) => {
+  const objects = locals.map((local) => short(local.class) + " (alone keeps " + inUnits(local.retained) + ")").join(", ");
+  const more = left > 0 ? ", " + grouped(left) + " more" : "";
+  return element("li", "", at, locals.length > 0 ? element("div", "note", "holds " + objects + more) : null);
 };
-const threadCard = ([name, kind, id, retained, locals, frames]) => {
-  const title = name === null ? names[kind] + " 0x" + id : names[name];
+const threadCard = ({ class: kind, frames, frames_left_out: framesLeft, id, name, other_locals: others, retained }) => {
+  const title = name === null ? kind + " " + id : name;
+  const locals = frames.reduce((sum, frame) => sum + frame.locals.length + (frame.locals_left_out ?? 0), others.length);
   const inside = frames.length > 0
-    ? stackList(frames, ([frame]) => names[frame], frameItem)
+    ? stackList(frames, (frame) => frame.at, frameItem)
     : element("p", "note", "The dump has no stack of this thread.");
   return element("details", "thread", element("summary", "", element("b", "", title),
     " \u00b7 retains " + inUnits(retained) + " (" + share(retained) + ") \u00b7 " + counted(locals, "local object") + " \u00b7 "
-    + counted(frames.length, "frame")), element("div", "", element("p", "id", names[kind] + " ", idMark(id)), inside));
+    + counted(frames.length + (framesLeft ?? 0), "frame")), element("div", "", element("p", "id", kind + " ", idMark(id)), inside));
 };
 const threads = body("threads");
 threads.append(element("p", "note",
   "What a thread retains includes what only its frames hold: local variables and native code."));
 const list = element("div");
-threads.append(list, long(list, data.threads.rows, threadCard, 50));
-if (data.threads.count > data.threads.rows.length) {
-  threads.append(element("p", "note", "The page has no room for " + grouped(data.threads.count - data.threads.rows.length) + " more threads."));
+threads.append(list, long(list, answers.threads.threads, threadCard, 50));
+if (answers.threads.left_out > 0) {
+  threads.append(element("p", "note", "The page has no room for " + grouped(answers.threads.left_out) + " more threads."));
 }
 
 // --- Waste
 
-if (data.waste) {
-  const { lost, strings, arrays, zeros, collections, collections_bytes: collectionBytes, boxed, boxed_bytes: boxedBytes } = data.waste;
-  const part = (title, bytes, note, heads, { rows, left }, made) => {
+if (answers.waste) {
+  const { waste } = answers;
+  const { strings, arrays, zeros, unseen } = waste;
+  const part = (title, bytes, note, heads, rows, left, made) => {
     const list = plainTable(heads, rows.map((row) => element("tr", "", ...made(row))));
     const inside = element("div", "", element("p", "note", note), rows.length > 0 ? list : null,
       left > 0 ? element("p", "note", "The page has no room for " + grouped(left) + " more rows; hprof waste --top 0 lists all.") : null);
@@ -717,31 +737,31 @@ if (data.waste) {
   };
   const number = (text) => element("td", "number", text);
   const cell = (text) => element("td", "", text);
-  const copies = (row) => [number(inUnits(row[0])), number(grouped(row[1])), number(grouped(row[2])), cell(names[row[3]]), element("td", "", idMark(row[4]))];
+  const copies = (row) => [number(inUnits(row.lost_bytes)), number(grouped(row.objects)), number(grouped(row.length)), cell(row.class), element("td", "", idMark(row.id))];
   const same = [["Lost", "number"], ["Copies", "number"], ["Length", "number"], ["Class", ""], ["One of them", ""]];
   const different = (all, what) => counted(all.objects, what) + " have only " + grouped(all.different) + " different contents.";
   body("waste").append(
-    element("p", "", element("b", "", inUnits(lost)), " of " + inUnits(total) + " (" + share(lost) + ") hold nothing new."),
-    ...(data.waste.left_out ? [element("p", "note", "This dump is " + data.waste.left_out + ".")] : []),
-    ...[[strings.objects, part("Equal strings", strings.lost, different(strings, "string") + " All but one of each text are lost.", same, strings.table, copies)],
-    [arrays.objects, part("Equal arrays of primitive values", arrays.lost, different(arrays, "array") + " All but one of each are lost.", same, arrays.table, copies)],
-    [zeros.objects, part("Arrays of zeros, not counted", zeros.lost, counted(zeros.objects, "array") + " of primitive values: never written?",
-      [["Bytes", "number"], ["Arrays", "number"], ["Length", "number"], ["Class", ""], ["One of them", ""]], zeros.table, copies)],
-    [collectionBytes, part("Collections with little in them", collectionBytes, "Empty, with one element, or with less than a quarter of their places in use.",
-      [["Lost", "number"], ["Objects", "number"], ["Fault", ""], ["Class", ""], ["Held by", ""]], collections,
-      ([bytes, objects, fault, name, holder]) => [number(inUnits(bytes)), number(grouped(objects)), cell(fault), cell(names[name]), cell(names[holder])])],
-    [1, part("Boxed values", boxedBytes, "Objects for numbers, characters and truth values.",
-      [["Bytes", "number"], ["Objects", "number"], ["Class", ""], ["Held by", ""]], boxed,
-      ([bytes, objects, name, holder]) => [number(inUnits(bytes)), number(grouped(objects)), cell(names[name]), cell(names[holder])])],
-    ].filter(([seen], place) => seen > 0 || (!data.waste.left_out && place !== 2)).map(([, made]) => made));
+    element("p", "", element("b", "", inUnits(waste.lost_bytes)), " of " + inUnits(total) + " (" + share(waste.lost_bytes) + ") hold nothing new."),
+    ...(unseen ? [element("p", "note", "This dump is " + unseen + ".")] : []),
+    ...[[strings.objects, part("Equal strings", strings.lost_bytes, different(strings, "string") + " All but one of each text are lost.", same, strings.groups, strings.groups_left_out, copies)],
+    [arrays.objects, part("Equal arrays of primitive values", arrays.lost_bytes, different(arrays, "array") + " All but one of each are lost.", same, arrays.groups, arrays.groups_left_out, copies)],
+    [zeros.objects, part("Arrays of zeros, not counted", zeros.lost_bytes, counted(zeros.objects, "array") + " of primitive values: never written?",
+      [["Bytes", "number"], ["Arrays", "number"], ["Length", "number"], ["Class", ""], ["One of them", ""]], zeros.groups, zeros.groups_left_out, copies)],
+    [waste.collections_bytes, part("Collections with little in them", waste.collections_bytes, "Empty, with one element, or with less than a quarter of their places in use.",
+      [["Lost", "number"], ["Objects", "number"], ["Fault", ""], ["Class", ""], ["Held by", ""]], waste.collections, waste.collections_left_out,
+      (row) => [number(inUnits(row.lost_bytes)), number(grouped(row.objects)), cell(row.fault), cell(row.class), cell(row.held_by)])],
+    [1, part("Boxed values", waste.boxed_bytes, "Objects for numbers, characters and truth values.",
+      [["Bytes", "number"], ["Objects", "number"], ["Class", ""], ["Held by", ""]], waste.boxed, waste.boxed_left_out,
+      (row) => [number(inUnits(row.bytes)), number(grouped(row.objects)), cell(row.class), cell(row.held_by)])],
+    ].filter(([seen], place) => seen > 0 || (!unseen && place !== 2)).map(([, made]) => made));
 } else {
   document.getElementById("waste").remove();
 }
 
 // --- The memory of the process
 
-if (data.memory) {
-  const { sentence, process, holders, holders_left_out: left } = data.memory;
+if (answers.memory) {
+  const { sentence, process, holders, holders_left_out: left } = answers.memory;
   const cell = (text) => element("td", "", text);
   const number = (text) => element("td", "number", text);
   body("memory").append(element("p", "", sentence));
@@ -784,5 +804,5 @@ addEventListener("afterprint", () => {
   }
 });
 /** For the page of a server. */
-if (data.view) globalThis.page = { data, element, button, grouped, inUnits, share, counted, short, idMark, classMark, barCell };
+if (data.view) globalThis.page = { data, element, button, grouped, inUnits, share, counted, short, idMark, classMark, barCell, rootName };
 })();

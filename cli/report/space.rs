@@ -1,11 +1,24 @@
 //! The space in a page: names, each stored once, and the total size.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
+use serde::Serialize;
+use serde_json::{json, Map, Value};
+
+use crate::left_out::add_left_out;
 use crate::plain::plain;
 
 /// Most characters kept of a name.
 const NAME_CHARS: usize = 200;
+
+/// Most characters kept of a sentence, or of a path in words.
+const SENTENCE_CHARS: usize = 2000;
+
+/// Approximate bytes of a value without its name.
+const VALUE_BYTES: u64 = 6;
+
+/// Most rows of a list in a row: of frames, of the steps of a path.
+const INNER_ROWS: usize = 64;
 
 /// Names by number, and the bytes that they and the rows take. Each section of the page has its own
 /// share, so that no heap makes a page too large.
@@ -36,7 +49,10 @@ impl Space {
 
     /// The number of a name, which is first cut and made safe.
     pub(crate) fn name(&mut self, text: &str) -> u32 {
-        let name = cut(text);
+        self.named(cut_to(text, NAME_CHARS))
+    }
+
+    fn named(&mut self, name: String) -> u32 {
         if let Some(place) = self.places.get(&name) {
             return *place;
         }
@@ -47,19 +63,87 @@ impl Space {
         place
     }
 
+    /// An answer in this many bytes. Each text but ids is the number of its name, in hexadecimal. A
+    /// list of objects is their keys and their values; it ends where the space does, and what is
+    /// left out of it is counted beside it.
+    pub(crate) fn pack(&mut self, answer: impl Serialize, bytes: u64) -> Value {
+        self.open(bytes);
+        let answer = serde_json::to_value(answer).unwrap_or_default();
+        self.packed("", answer, usize::MAX)
+    }
+
+    fn packed(&mut self, key: &str, value: Value, most: usize) -> Value {
+        self.take(VALUE_BYTES);
+        match value {
+            Value::String(text) if is_id(&text) => text.into(),
+            Value::String(text) => {
+                let chars = match key {
+                    "sentence" | "held_by" => SENTENCE_CHARS,
+                    _ => NAME_CHARS,
+                };
+                format!("{:x}", self.named(cut_to(&text, chars))).into()
+            }
+            Value::Array(rows) => self.list(rows, most).0,
+            Value::Object(object) => {
+                let (mut kept, mut missing) = (Map::new(), Vec::new());
+                for (key, value) in object {
+                    let (value, left_out) = match value {
+                        Value::Array(rows) => self.list(rows, most),
+                        other => (self.packed(&key, other, most), 0),
+                    };
+                    missing.push((key.clone(), left_out));
+                    kept.insert(key, value);
+                }
+                for (key, left_out) in missing {
+                    add_left_out(&mut kept, &key, left_out);
+                }
+                kept.into()
+            }
+            other => other,
+        }
+    }
+
+    /// The first `most` rows, and how many are left out.
+    fn list(&mut self, rows: Vec<Value>, most: usize) -> (Value, usize) {
+        let (all, mut kept) = (rows.len(), Vec::new());
+        for row in rows.into_iter().take(most) {
+            if !self.has_room() {
+                break;
+            }
+            kept.push(self.packed("", row, INNER_ROWS));
+        }
+        let left_out = all - kept.len();
+        (in_columns(kept), left_out)
+    }
+
     /// All names, in the order of their numbers.
     pub(crate) fn names(self) -> Vec<String> {
         self.names
     }
 }
 
-/// A text without control characters, cut to the length of a name.
-pub(crate) fn cut(text: &str) -> String {
-    cut_to(text, NAME_CHARS)
+/// Whether it is an object's id, which is no name.
+fn is_id(text: &str) -> bool {
+    let digits = text.strip_prefix("0x");
+    digits
+        .is_some_and(|digits| digits.len() <= 16 && digits.bytes().all(|it| it.is_ascii_hexdigit()))
+}
+
+/// Objects as their keys and their values; null stands for what an object does not have.
+fn in_columns(rows: Vec<Value>) -> Value {
+    let objects: Option<Vec<_>> = rows.iter().map(Value::as_object).collect();
+    let Some(objects) = objects.filter(|objects| objects.len() > 1) else {
+        return rows.into();
+    };
+    let keys: BTreeSet<&String> = objects.iter().flat_map(|it| it.keys()).collect();
+    let row = |object: &&Map<String, Value>| -> Value {
+        keys.iter().map(|key| object.get(*key).cloned()).collect()
+    };
+    json!({ "keys": keys, "rows": objects.iter().map(row).collect::<Vec<_>>() })
 }
 
 /// A text without control characters, cut to this many characters.
-pub(crate) fn cut_to(text: &str, most: usize) -> String {
+fn cut_to(text: &str, most: usize) -> String {
     let mut chars = text.chars();
     let mut name: String = chars.by_ref().take(most).collect();
     if chars.next().is_some() {

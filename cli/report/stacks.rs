@@ -17,7 +17,7 @@ const ROW_BYTES: u64 = 30;
 const FRAME_BYTES: u64 = 6;
 
 /// Most frames shown of a stack, from the top.
-pub(crate) const FRAMES_MAX: usize = 64;
+const FRAMES_MAX: usize = 64;
 
 /// Estimates of the dump's objects, otherwise the profiler's counts; null if no stack is known. A
 /// row has bytes, objects, class, and the frames from the top.
@@ -66,7 +66,7 @@ pub(crate) fn in_json(
 }
 
 /// The numbers of the frames' names of a trace, from the top.
-pub(crate) fn frames(stacks: &Stacks, trace: u32, space: &mut Space) -> Vec<u32> {
+fn frames(stacks: &Stacks, trace: u32, space: &mut Space) -> Vec<u32> {
     let mut names = Vec::new();
     for frame in stacks.frames(trace).take(FRAMES_MAX) {
         space.take(FRAME_BYTES);

@@ -1,14 +1,14 @@
-//! Allocation sites as text.
-
-use std::io::{self, Write};
+//! Allocation sites as an answer.
 
 use reader::{Allocations, Amount, Site, SiteTable, Stacks};
+use serde_json::json;
 
-use crate::frame;
-use crate::number::{counted, grouped};
-use crate::plain::plain;
+use crate::cell::Cell;
+use crate::frame::{self, line_below};
+use crate::number::counted;
+use crate::sections::Sections;
 use crate::site_source::SiteSource;
-use crate::table::{Cell, Side, Table, INDENT};
+use crate::table::{Table, INDENT};
 
 /// The sites to print.
 #[derive(Debug)]
@@ -22,152 +22,117 @@ pub(super) struct Listing<'a> {
     pub(super) allocated: bool,
 }
 
-impl Listing<'_> {
-    /// Prints up to `top` sites with up to `depth` frames of each.
-    pub(super) fn print(&self, top: usize, depth: usize, to: &mut dyn Write) -> io::Result<()> {
-        self.print_head(to)?;
-        if self.table.allocated.is_some() {
-            self.print_both(top, depth, to)?;
-        } else {
-            self.print_live(top, depth, to)?;
-        }
-        let left_out = self.rows.len().saturating_sub(top) as u64;
-        if left_out > 0 {
-            writeln!(
-                to,
-                "... and {}; --top 0 prints all",
-                counted(left_out, "more site")
-            )?;
-        }
-        Ok(())
+impl<'a> Listing<'a> {
+    /// Up to `top` sites with up to `depth` frames of each.
+    pub(super) fn sections(self, top: usize, depth: usize) -> Sections<'a> {
+        let mut answer = Sections::default();
+        self.head(&mut answer);
+        let (has_allocated, allocated) = (self.table.allocated.is_some(), self.allocated);
+        // Live and allocated numbers, or live numbers only.
+        let both = |title| if has_allocated { title } else { "" };
+        let share_title = if allocated { "allocated %" } else { "live %" };
+        let (stacks, whole) = (&self.found.stacks, self.whole());
+        let all = |site: &Site| site.allocated.unwrap_or_default();
+        let table = Table::of((1_u64..).zip(self.rows), top)
+            .right("rank", "rank", |(rank, _)| *rank)
+            .right(share_title, "", move |(_, site)| {
+                share(site, allocated, whole)
+            })
+            .right("live bytes", "", |(_, site)| site.live.bytes)
+            .right("live objects", "", |(_, site)| site.live.objects)
+            .right(both("allocated bytes"), "", move |(_, site)| {
+                all(site).bytes
+            })
+            .right(both("allocated objects"), "", move |(_, site)| {
+                all(site).objects
+            })
+            .left("class", "class", |(_, site)| &*site.class)
+            .hidden("allocated", |(_, site)| site.allocated.map(in_json))
+            .hidden("live", |(_, site)| in_json(site.live))
+            .hidden("trace", |(_, site)| site.trace)
+            .hidden("frames", move |(_, site)| {
+                frame::in_json(stacks.frames(site.trace).take(depth))
+            })
+            .below(move |(_, site)| stack(stacks, site.trace, depth))
+            .done();
+        answer.table("sites", "", table.noun("site"));
+        answer
     }
 
-    fn print_head(&self, to: &mut dyn Write) -> io::Result<()> {
-        let live = in_words(self.table.live);
-        let source = match (self.source, self.found.dumped.is_some()) {
+    fn head(&self, answer: &mut Sections<'_>) {
+        let (found, table) = (self.found, self.table);
+        let source = match (self.source, found.dumped.is_some()) {
             (SiteSource::Sites, true) => {
                 "As the profiler counted; live are the objects of the heap dump"
             }
             (SiteSource::Sites, false) => "As the profiler counted",
             (SiteSource::Dump, _) => "From the heap dump",
         };
-        let carried = self.table.carried.objects;
-        let carried = match self.found.dumped.is_some() {
-            true => format!(
-                ", estimated from {} with a stack",
-                counted(carried, "object")
-            ),
-            false => String::new(),
-        };
-        writeln!(to, "{source}{carried}")?;
-        let rest = match (self.table.allocated, self.table.stackless) {
-            (Some(allocated), _) => format!("; {} allocated", in_words(allocated)),
-            (None, none) => format!("; {} without a stack", in_words(none)),
-        };
-        let sites = counted(self.rows.len() as u64, "site");
-        writeln!(to, "{sites}; {live} live{rest}\n")
-    }
-
-    /// Live and allocated numbers.
-    fn print_both(&self, top: usize, depth: usize, to: &mut dyn Write) -> io::Result<()> {
-        let share = if self.allocated {
-            "allocated %"
-        } else {
-            "live %"
-        };
-        let mut table = Table::new([
-            ("rank", Side::Right),
-            (share, Side::Right),
-            ("live bytes", Side::Right),
-            ("live objects", Side::Right),
-            ("allocated bytes", Side::Right),
-            ("allocated objects", Side::Right),
-            ("class", Side::Left),
-        ]);
-        self.fill(&mut table, top, |[rank, share], site| {
-            let [live_bytes, live_objects] = cells(site.live);
-            let [bytes, objects] = cells(site.allocated.unwrap_or_default());
-            let class = site.class.clone().into();
-            [rank, share, live_bytes, live_objects, bytes, objects, class]
+        let carried = counted(table.carried.objects, "object");
+        answer.line(match found.dumped.is_some() {
+            true => format!("{source}, estimated from {carried} with a stack"),
+            false => source.to_owned(),
         });
-        self.print_table(&table, depth, to)
-    }
-
-    /// Live numbers only.
-    fn print_live(&self, top: usize, depth: usize, to: &mut dyn Write) -> io::Result<()> {
-        let mut table = Table::new([
-            ("rank", Side::Right),
-            ("live %", Side::Right),
-            ("live bytes", Side::Right),
-            ("live objects", Side::Right),
-            ("class", Side::Left),
-        ]);
-        self.fill(&mut table, top, |[rank, share], site| {
-            let [bytes, objects] = cells(site.live);
-            let class = site.class.clone().into();
-            [rank, share, bytes, objects, class]
-        });
-        self.print_table(&table, depth, to)
-    }
-
-    /// One row for each site, from its rank and share.
-    fn fill<const N: usize>(
-        &self,
-        table: &mut Table<N>,
-        top: usize,
-        row: impl Fn([Cell; 2], &Site) -> [Cell; N],
-    ) {
-        for (rank, site) in (1_u64..).zip(self.rows.iter().take(top)) {
-            let words = [grouped(rank).into(), self.share(site).into()];
-            table.row(row(words, site));
-        }
-    }
-
-    /// Prints the rows, each with its stack below.
-    fn print_table<const N: usize>(
-        &self,
-        table: &Table<N>,
-        depth: usize,
-        to: &mut dyn Write,
-    ) -> io::Result<()> {
-        table.print_with(to, |row, to| match self.rows.get(row) {
-            Some(site) => print_stack(&self.found.stacks, site.trace, depth, to),
-            None => Ok(()),
-        })
-    }
-
-    /// The site's share of all bytes of the sort order, in percent.
-    fn share(&self, site: &Site) -> String {
-        let bytes = |amount: Option<Amount>| amount.unwrap_or_default().bytes;
-        let (part, whole) = if self.allocated {
-            (bytes(site.allocated), bytes(self.table.allocated))
-        } else {
-            (site.live.bytes, self.table.live.bytes)
+        let (sites, live) = (
+            counted(self.rows.len() as u64, "site"),
+            in_words(table.live),
+        );
+        let rest = match table.allocated {
+            Some(allocated) => format!("{} allocated", in_words(allocated)),
+            None => format!("{} without a stack", in_words(table.stackless)),
         };
-        match whole {
-            0 => "-".to_owned(),
-            whole => format!("{:.2}", part as f64 * 100.0 / whole as f64),
+        answer.line(format!("{sites}; {live} live; {rest}\n"));
+        answer.fact("allocated", table.allocated.map(in_json));
+        answer.fact("damaged", found.damaged);
+        let from = match self.source {
+            SiteSource::Sites => "sites",
+            SiteSource::Dump => "dump",
+        };
+        answer.fact("from", from);
+        answer.fact("live", in_json(table.live));
+        answer.fact("order", if self.allocated { "allocated" } else { "live" });
+        answer.fact("without_stack", in_json(table.stackless));
+    }
+
+    /// All bytes of the sort order.
+    fn whole(&self) -> u64 {
+        match self.allocated {
+            true => self.table.allocated.unwrap_or_default().bytes,
+            false => self.table.live.bytes,
         }
     }
 }
 
-/// Prints a stack below its row.
-fn print_stack(stacks: &Stacks, trace: u32, depth: usize, to: &mut dyn Write) -> io::Result<()> {
+/// The site's share of all bytes of the sort order, in percent.
+fn share(site: &Site, allocated: bool, whole: u64) -> String {
+    let part = match allocated {
+        true => site.allocated.unwrap_or_default().bytes,
+        false => site.live.bytes,
+    };
+    match whole {
+        0 => "-".to_owned(),
+        whole => format!("{:.2}", part as f64 * 100.0 / whole as f64),
+    }
+}
+
+/// A stack below its row.
+fn stack(stacks: &Stacks, trace: u32, depth: usize) -> Vec<String> {
     if stacks.is_empty(trace) {
-        writeln!(to, "{INDENT}(no stack)")?;
+        return vec![format!("{INDENT}(no stack)")];
     }
-    for frame in stacks.frames(trace).take(depth) {
-        writeln!(to, "{INDENT}at {}", plain(&frame::line(frame)))?;
-    }
+    let mut lines: Vec<String> = stacks.frames(trace).take(depth).map(line_below).collect();
     let left_out = stacks.depth_frames(trace).saturating_sub(depth) as u64;
     if left_out > 0 {
-        writeln!(to, "{INDENT}... and {}", counted(left_out, "more frame"))?;
+        lines.push(format!(
+            "{INDENT}... and {}",
+            counted(left_out, "more frame")
+        ));
     }
-    Ok(())
+    lines
 }
 
-fn cells(amount: Amount) -> [Cell; 2] {
-    [grouped(amount.bytes).into(), grouped(amount.objects).into()]
+fn in_json(amount: Amount) -> Cell {
+    Cell::json(json!({ "bytes": amount.bytes, "objects": amount.objects }))
 }
 
 fn in_words(amount: Amount) -> String {

@@ -11,9 +11,9 @@ use crate::answer::labels::Labels;
 use crate::answer::listed::{links_from, ListedRow};
 use crate::answer::merged_paths::MergedPaths;
 use crate::answer::object::ObjectRow;
-use crate::answer::top::class_rows;
+use crate::answer::top::{group_rows, groups, By, GroupRow};
 use crate::answer::values::Shown;
-use crate::heap_file::{failure, Loaded};
+use crate::heap_file::Loaded;
 use crate::named;
 use crate::outcome::Failure;
 use crate::show;
@@ -44,17 +44,17 @@ struct TreeRow {
 
 /// A heap and the parts of it that may be shown.
 #[derive(Debug)]
-pub(super) struct Answers<'l, 'n> {
-    loaded: &'l Loaded<'n>,
+pub(super) struct Answers<'l> {
+    loaded: &'l Loaded,
     shown: Shown,
     /// The objects that no other one dominates, largest retained size first.
     top: OnceCell<Vec<u32>>,
-    /// The classes as JSON, largest retained size first, with their names in lower case.
-    classes: OnceCell<Vec<(String, Value)>>,
+    /// The classes, largest retained size first.
+    classes: OnceCell<Vec<GroupRow>>,
 }
 
-impl<'l, 'n> Answers<'l, 'n> {
-    pub(super) fn new(loaded: &'l Loaded<'n>, shown: Shown) -> Self {
+impl<'l> Answers<'l> {
+    pub(super) fn new(loaded: &'l Loaded, shown: Shown) -> Self {
         Self {
             loaded,
             shown,
@@ -68,7 +68,10 @@ impl<'l, 'n> Answers<'l, 'n> {
     pub(super) fn answer(&self, request: &Request) -> Option<Result<Value, Failure>> {
         let of = |name| request.get(name).unwrap_or_default();
         Some(match request.path.as_str() {
-            "show" => show::answer(self.loaded, of("id"), rows(request), self.shown),
+            "show" => {
+                let answer = show::answer(self.loaded, of("id"), rows(request), self.shown);
+                answer.map(|answer| json!(answer))
+            }
             "tree" => self.tree(request),
             "objects" => self.objects(request),
             "search" => Ok(self.search(of("text"))),
@@ -101,9 +104,7 @@ impl<'l, 'n> Answers<'l, 'n> {
         let objects = named::objects_of(self.loaded, class)?;
         let some = objects.get(..PATHS_MAX).unwrap_or(&objects);
         let paths = MergedPaths::of(&self.loaded.heap, some);
-        Ok(json!(
-            paths.map_err(|fault| failure(&self.loaded.file, &fault))?
-        ))
+        Ok(json!(self.loaded.check(paths)?))
     }
 
     /// The strings whose text contains this one.
@@ -114,7 +115,7 @@ impl<'l, 'n> Answers<'l, 'n> {
         }
         let (heap, retained) = (&self.loaded.heap, &self.loaded.retained);
         let found = heap.strings_with(text, STRINGS_MAX + 1);
-        let found = found.map_err(|fault| failure(&self.loaded.file, &fault))?;
+        let found = self.loaded.check(found)?;
         let has_more = found.len() > STRINGS_MAX;
         let rows = found.into_iter().take(STRINGS_MAX);
         let rows = rows.map(|(object, text)| ObjectRow {
@@ -133,13 +134,12 @@ impl<'l, 'n> Answers<'l, 'n> {
         request: &Request,
     ) -> Result<Value, Failure> {
         let (heap, retained) = (&self.loaded.heap, &self.loaded.retained);
-        let failed = |fault| failure(&self.loaded.file, &fault);
         let from = request.get("from").and_then(|from| from.parse().ok());
         let rest = objects.get(from.unwrap_or(0)..).unwrap_or_default();
         let shown = rest.get(..rows(request)).unwrap_or(rest);
-        let labels = Labels::of(heap, shown, self.shown).map_err(failed)?;
+        let labels = self.loaded.check(Labels::of(heap, shown, self.shown))?;
         let links = above.map_or_else(|| Ok(HashMap::new()), |it| links_from(heap, it, shown));
-        let mut links = links.map_err(failed)?;
+        let mut links = self.loaded.check(links)?;
         let rows = shown.iter().map(|object| TreeRow {
             row: ListedRow {
                 link: links.remove(object),
@@ -159,19 +159,17 @@ impl<'l, 'n> Answers<'l, 'n> {
     /// The classes whose names contain a text, and the object that has it for its id.
     fn search(&self, text: &str) -> Value {
         let (heap, retained) = (&self.loaded.heap, &self.loaded.retained);
-        let classes = self.classes.get_or_init(|| {
-            let rows = class_rows(heap, retained).into_iter();
-            rows.map(|row| (row.name().to_lowercase(), json!(row)))
-                .collect()
-        });
+        let classes = self
+            .classes
+            .get_or_init(|| group_rows(heap, retained, By::Class));
         let wanted = text.trim().to_lowercase();
-        let found = classes.iter().filter(|(name, _)| name.contains(&wanted));
-        let left_out = found.clone().count().saturating_sub(CLASSES_MAX);
-        let found = found.take(CLASSES_MAX).map(|(_, row)| row.clone());
+        let found = classes.iter();
+        let found = found.filter(|row| row.name.to_lowercase().contains(&wanted));
+        let found = groups(found.cloned(), By::Class, CLASSES_MAX);
         let object = named::object_with_id(heap, &wanted, &self.loaded.file).ok();
         json!({
-            "classes": found.collect::<Vec<_>>(),
-            "left_out": left_out,
+            "classes": found,
+            "left_out": found.rest(),
             "object": object.map(|object| ObjectRow::of(heap, retained, object)),
         })
     }

@@ -1,6 +1,6 @@
 // The objects behind the page: asks the command, and shows what it says as text only.
 (() => {
-const { data, element, button, grouped, inUnits, share, counted, idMark, classMark, barCell } = globalThis.page;
+const { data, element, button, grouped, inUnits, share, counted, idMark, classMark, barCell, rootName } = globalThis.page;
 const STEP = 50;
 
 const ask = async (question, parameters) => {
@@ -14,16 +14,12 @@ const ask = async (question, parameters) => {
   if (!answer.ok) throw new Error(told.error);
   return told;
 };
-const hexOf = (id) => id.replace(/^0x/, "");
 /** Class and id of an object, or null. */
 const objectMark = (object) => object === null ? ["null"]
   : object.class === undefined ? [object.id + " (not in the dump)"]
-  : [object.class + " ", idMark(hexOf(object.id)), object.label === undefined ? "" : " \u201c" + object.label + "\u201d"];
+  : [object.class + " ", idMark(object.id), object.label === undefined ? "" : " \u201c" + object.label + "\u201d"];
 /** The reference that joins an object of a list to another. */
 const linkMark = (object) => object.link === undefined ? null : element("span", "link", object.link.trim() + "  ");
-/** The kind of a root in words. */
-const rootName = (kind) => ({ "ROOT STICKY CLASS": "system class", "ROOT THREAD OBJECT": "thread", "ROOT MONITOR USED": "monitor in use", "ROOT UNKNOWN": "kind unknown" })[kind]
-  ?? kind.replace(/^ROOT /, "").toLowerCase().replace(/^jni/, "JNI");
 const fault = (error) => element("p", "fault", error.message);
 /** Runs what asks the command, and shows in the place what went wrong. */
 const tried = async (place, act) => {

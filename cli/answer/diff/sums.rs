@@ -8,7 +8,7 @@ use super::places::Places;
 use super::site_growth::Sites;
 use crate::answer::sites;
 use crate::answer::sizes_by::SizesBy;
-use crate::heap_file::{failure, Loaded};
+use crate::heap_file::Loaded;
 use crate::outcome::Failure;
 
 /// The sums of one heap, all by name: objects move, and numbers differ from dump to dump.
@@ -19,7 +19,7 @@ pub(crate) struct Sums {
     /// By stack, if asked for.
     pub(super) sites: Option<Sites>,
     /// Bytes of all reachable objects.
-    pub(super) total_bytes: u64,
+    pub(crate) total_bytes: u64,
     /// How long a running JVM paused for them.
     pub(super) pause_millis: Option<u64>,
     /// Whose sizes of objects count.
@@ -30,11 +30,11 @@ impl Sums {
     /// The sums of a heap, with those of its allocation sites if asked for.
     ///
     /// Errors: the file cannot be read; no object has a stack.
-    pub(crate) fn of(loaded: &Loaded<'_>, with_sites: bool) -> Result<Self, Failure> {
-        let (heap, retained, file) = (&loaded.heap, &loaded.retained, &loaded.file);
-        let places = Places::of(heap, retained).map_err(|fault| failure(file, &fault))?;
+    pub(crate) fn of(loaded: &Loaded, with_sites: bool) -> Result<Self, Failure> {
+        let (heap, retained) = (&loaded.heap, &loaded.retained);
+        let places = loaded.check(Places::of(heap, retained))?;
         let sites = match with_sites {
-            true => Some(Sites::of(heap, &sites::rows(heap, retained, file)?)),
+            true => Some(Sites::of(heap, &sites::rows(loaded)?)),
             false => None,
         };
         Ok(Self {
@@ -42,7 +42,7 @@ impl Sums {
             places,
             sites,
             total_bytes: retained.total_bytes(),
-            pause_millis: file.pause_millis(),
+            pause_millis: loaded.file.pause_millis(),
             sizes: SizesBy::from(heap.sizes()),
         })
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use sample::{instance, load_class, root, string, ClassDump, Dump, OBJECT};
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// Largest page, whatever the heap is.
@@ -17,9 +18,39 @@ fn report(dump: &Path, page: &Path) -> Output {
     command.output().unwrap()
 }
 
-fn data(page: &str) -> serde_json::Value {
+fn data(page: &str) -> Value {
     let (_, rest) = page.split_once("id=\"data\">").unwrap();
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+/// The answers in a page, with their texts in place of the numbers of names.
+fn answers(page: &str) -> Value {
+    let data = data(page);
+    unpacked(&data["answers"], data["names"].as_array().unwrap())
+}
+
+fn unpacked(packed: &Value, names: &[Value]) -> Value {
+    let list = |row: &Value| unpacked(row, names);
+    match packed {
+        Value::String(text) if text.starts_with("0x") => packed.clone(),
+        Value::String(number) => names[usize::from_str_radix(number, 16).unwrap()].clone(),
+        Value::Array(rows) => rows.iter().map(list).collect(),
+        Value::Object(object) => match object.get("keys").and_then(Value::as_array) {
+            Some(keys) => {
+                let row = |row: &Value| -> Value {
+                    let cells = row.as_array().unwrap().iter().map(list);
+                    let keys = keys.iter().map(|key| key.as_str().unwrap().to_owned());
+                    keys.zip(cells).collect()
+                };
+                object["rows"].as_array().unwrap().iter().map(row).collect()
+            }
+            None => object
+                .iter()
+                .map(|(key, it)| (key.clone(), list(it)))
+                .collect(),
+        },
+        other => other.clone(),
+    }
 }
 
 /// A heap with this many classes with long, hostile names, and an object of each.
@@ -54,9 +85,9 @@ fn a_heap_with_many_classes_makes_a_small_page() {
     let page = std::fs::read_to_string(&page).unwrap();
     assert!(page.len() <= PAGE_BYTES_MAX, "{}", page.len());
     assert_eq!(page.matches("</script").count(), 2);
-    let data = data(&page);
-    let rows = data["classes"]["rows"].as_array().unwrap().len() as u64;
-    let rest = data["classes"]["rest"]["classes"].as_u64().unwrap();
+    let classes = &answers(&page)["classes"];
+    let rows = classes["rows"].as_array().unwrap().len() as u64;
+    let rest = classes["left_out"].as_u64().unwrap();
     assert!(
         rest > 0 && rows > 100 && rows + rest > 20_000,
         "{rows} {rest}"
@@ -70,7 +101,7 @@ fn a_page_has_what_is_outside_of_the_heap() {
     let memory = |dump: &Dump| {
         std::fs::write(&file, dump.bytes()).unwrap();
         assert!(report(&file, &page).status.success());
-        data(&std::fs::read_to_string(&page).unwrap())["memory"].clone()
+        answers(&std::fs::read_to_string(&page).unwrap())["memory"].clone()
     };
     let mut dump = Dump::new(8);
     assert!(memory(&dump).is_null());
@@ -103,17 +134,18 @@ fn threads_have_their_stacks_and_the_classes_add_up() {
     let (dump, page) = (folder.path().join("a.hprof"), folder.path().join("a.html"));
     std::fs::write(&dump, Dump::small().bytes()).unwrap();
     assert!(report(&dump, &page).status.success());
-    let data = data(&std::fs::read_to_string(&page).unwrap());
-    let threads = data["threads"]["rows"].as_array().unwrap();
+    let page = std::fs::read_to_string(&page).unwrap();
+    let answers = answers(&page);
+    let threads = answers["threads"]["threads"].as_array().unwrap();
     assert_eq!(threads.len(), 2);
-    let deepest = threads
+    let depth = |thread: &Value| thread["frames"].as_array().unwrap().len();
+    assert!(threads.iter().any(|it| depth(it) > 0), "{threads:?}");
+    let rows = answers["classes"]["rows"].as_array().unwrap();
+    let own: u64 = rows
         .iter()
-        .map(|thread| thread[5].as_array().unwrap().len())
-        .max();
-    assert!(deepest > Some(0), "{threads:?}");
-    let rows = data["classes"]["rows"].as_array().unwrap();
-    let own: u64 = rows.iter().map(|row| row[2].as_u64().unwrap()).sum();
-    assert_eq!(own, data["bytes"].as_u64().unwrap());
+        .map(|row| row["shallow"].as_u64().unwrap())
+        .sum();
+    assert_eq!(own, data(&page)["bytes"].as_u64().unwrap());
 }
 
 #[test]
@@ -131,14 +163,15 @@ fn a_page_of_two_dumps_tells_what_grew() {
         .output()
         .unwrap();
     assert!(output.status.success(), "{output:?}");
-    let data = data(&std::fs::read_to_string(&page).unwrap());
-    let growth = &data["growth"];
-    assert_eq!(growth["before"]["file"], "a.hprof");
+    let page = std::fs::read_to_string(&page).unwrap();
+    let data = data(&page);
+    assert_eq!(data["before"]["file"], "a.hprof");
+    let growth = &answers(&page)["growth"];
     let grew = growth["classes"].as_array().unwrap();
-    let is_new = |row: &&serde_json::Value| row[1] == 0 && row[2] == 1;
+    let is_new = |row: &&Value| row["before"]["objects"] == 0 && row["after"]["objects"] == 1;
     assert_eq!(grew.iter().filter(is_new).count(), 2, "{growth}");
     assert_eq!(growth["places"].as_array().unwrap().len(), 2, "{growth}");
-    assert!(growth["before"]["bytes"].as_u64() < data["bytes"].as_u64());
+    assert!(growth["total_bytes_before"].as_u64() < data["bytes"].as_u64());
 }
 
 #[test]
@@ -147,7 +180,8 @@ fn waste_is_in_the_page_and_growth_only_of_two_dumps() {
     let (dump, page) = (folder.path().join("a.hprof"), folder.path().join("a.html"));
     std::fs::write(&dump, Dump::small().bytes()).unwrap();
     assert!(report(&dump, &page).status.success());
-    let data = data(&std::fs::read_to_string(&page).unwrap());
-    assert!(data["waste"]["lost"].is_u64(), "{}", data["waste"]);
-    assert!(data["growth"].is_null());
+    let answers = answers(&std::fs::read_to_string(&page).unwrap());
+    let waste = &answers["waste"];
+    assert!(waste["lost_bytes"].is_u64(), "{waste}");
+    assert!(answers["growth"].is_null());
 }

@@ -106,18 +106,19 @@ class LeaksTest {
         Path file = folder.resolve("page.html");
         ask("report", source, "-o", file, "--agent", Tools.agent());
         JsonObject page = Tools.pageData(file);
-        JsonObject first = page.getAsJsonArray("suspects").get(0).getAsJsonObject();
+        JsonObject first = Tools.pageAnswers(page).getAsJsonArray("suspects").get(0).getAsJsonObject();
         String sentence = page.get("sentence").getAsString();
         assertEquals(sentence, first.get("sentence").getAsString());
         mustNameTheLeak(sentence, holder);
-        assertTrue(first.get("bytes").getAsLong() >= LEAST_BYTES, sentence);
+        assertTrue(first.get("retained").getAsLong() >= LEAST_BYTES, sentence);
         JsonObject path = first.getAsJsonObject("path");
-        assertEquals(holder, path.get("holder").getAsString());
-        assertTrue(path.getAsJsonArray("steps").size() > 1, path::toString);
-        JsonArray names = page.getAsJsonArray("names");
-        JsonArray stack = first.getAsJsonArray("traces").get(0).getAsJsonArray();
-        assertEquals("byte[]", names.get(stack.get(0).getAsInt()).getAsString());
-        assertEquals(FRAME + line() + ")", names.get(stack.get(2).getAsJsonArray().get(0).getAsInt()).getAsString());
+        assertTrue(path.getAsJsonArray("objects").size() > 1, path::toString);
+        JsonObject stack = first.getAsJsonArray("allocated").get(0).getAsJsonObject();
+        assertEquals("byte[]", stack.get("class").getAsString());
+        JsonObject frame = stack.getAsJsonArray("frames").get(0).getAsJsonObject();
+        String method = frame.get("class").getAsString() + "." + frame.get("method").getAsString();
+        String place = frame.get("source").getAsString() + ":" + frame.get("line").getAsInt();
+        assertEquals(FRAME + line() + ")", method + "(" + place + ")");
         return sentence;
     }
 

@@ -66,8 +66,8 @@ class OffHeapTest {
     private void mustBeInThePage(Jvm jvm) throws IOException {
         Path page = folder.resolve("page.html");
         Command.run(Tools.command(), "report", jvm.pid(), "-o", page, "--agent", Tools.agent()).good();
-        String memory = Files.readString(page).split("\"memory\":", 2)[1];
-        assertTrue(memory.contains("\"use\":\"direct_buffers\"") && memory.contains("static field POOL of leaks.OffHeap"), memory);
+        String names = Files.readString(page).split("\"names\":", 2)[1];
+        assertTrue(names.contains("\"direct_buffers\"") && names.contains("\"static field POOL of leaks.OffHeap"), names);
     }
 
     private static JsonObject ask(Object of) {
