@@ -14,7 +14,7 @@ use crate::sections::Sections;
 use crate::stdout::print;
 
 /// The arguments that all graph commands have.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct GraphArguments {
     /// The dump, plain or gzip; - for standard input; or the process id of a running JVM
     pub(crate) file: PathBuf,

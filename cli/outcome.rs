@@ -34,6 +34,15 @@ impl Failure {
     }
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input(message) | Self::Target(message) => f.write_str(message),
+            Self::Output(fault) => write!(f, "cannot write: {fault}"),
+        }
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(fault: io::Error) -> Self {
         Self::Output(fault)
@@ -58,8 +67,7 @@ pub(crate) fn exit_code(result: Result<Verdict, Failure>) -> ExitCode {
         Err(Failure::Output(fault)) if fault.kind() == ErrorKind::BrokenPipe => {
             return ExitCode::SUCCESS
         }
-        Err(Failure::Output(fault)) => format!("cannot write: {fault}"),
-        Err(Failure::Input(message) | Failure::Target(message)) => message,
+        Err(failure) => failure.to_string(),
     };
     // If stderr is also closed, nothing can be reported.
     let _ = writeln!(io::stderr(), "{}", screen::message(&message));

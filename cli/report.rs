@@ -79,10 +79,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     drop(loaded);
     let later = GraphArguments {
         file: later.clone(),
-        references: first.references,
-        sizes: first.sizes,
         dump: None,
-        agent: first.agent.clone(),
+        ..first.clone()
     };
     match write(&later, Some(earlier), &output)? {
         Verdict::Sound => Ok(verdict),
@@ -176,7 +174,7 @@ pub(crate) fn model(
     let suspects = space.pack(suspects, 100_000);
     let tree = treemap::Tree::of(heap, retained, &mut space, treemap::LIMITS);
     let classes = space.pack(top(loaded, By::Class, CLASSES_MAX)?, 450_000);
-    let stacks = stacks::in_json((heap, retained), &heap.stacks(), &mut space);
+    let stacks = stacks::packed(loaded, &heap.stacks(), &mut space);
     let threads = loaded.check(threads(loaded, THREADS_MAX, LOCALS_MAX, false))?;
     let threads = space.pack(threads, 250_000);
     let before = earlier
@@ -201,6 +199,7 @@ pub(crate) fn model(
             "classes": classes,
             "growth": growth,
             "memory": memory,
+            "stacks": stacks,
             "suspects": suspects,
             "threads": threads,
             "waste": lost,
@@ -219,7 +218,6 @@ pub(crate) fn model(
         "sizes": { "told": sizes.are_told, "reference": sizes.reference_bytes },
         "sentence": sentence,
         "tree": tree.in_json(),
-        "stacks": stacks,
         "names": space.names(),
     }))
 }

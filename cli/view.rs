@@ -147,11 +147,9 @@ fn answer(answers: &Answers<'_>, page: &str, request: &Request) -> Answer {
     }
     match answers.answer(request) {
         Some(Ok(body)) => in_json(Status::Ok, &body),
-        Some(Err(Failure::Input(why) | Failure::Target(why))) => {
-            in_json(Status::NotFound, &json!({ "error": plain(&why) }))
-        }
-        Some(Err(Failure::Output(fault))) => {
-            in_json(Status::NotFound, &json!({ "error": fault.to_string() }))
+        Some(Err(fault)) => {
+            let why = plain(&fault.to_string());
+            in_json(Status::NotFound, &json!({ "error": why }))
         }
         None => in_json(Status::NotFound, &json!({ "error": "not found" })),
     }

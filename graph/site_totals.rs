@@ -15,7 +15,7 @@ use crate::retained::Retained;
 
 /// Objects of one class allocated by one stack, without those that another object of the class
 /// dominates, so that no byte of a list or a tree counts twice.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SiteTotal {
     /// The class.
     pub class: u32,
@@ -28,6 +28,15 @@ pub struct SiteTotal {
     /// Standard error of the retained bytes; 0 if all objects of these classes and sizes have a
     /// stack.
     pub error_bytes: f64,
+}
+
+impl SiteTotal {
+    /// Adds the objects of another site.
+    pub fn add(&mut self, more: &Self) {
+        self.objects += more.objects;
+        self.retained_bytes += more.retained_bytes;
+        self.error_bytes = self.error_bytes.hypot(more.error_bytes);
+    }
 }
 
 /// Numbers of a stratum's reachable objects, and of those among them that have a stack.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use graph::{GraphError, Group, Heap, Leaks, NativeSuspect, Suspect, Who};
+use reader::StackFrame;
 use serde_json::json;
 
 use super::given_up::given_up;
@@ -10,8 +11,8 @@ use super::object::{described, id};
 use super::path::Step;
 use super::sizes_by::SizesBy;
 use super::unreachable::unreachable;
-use crate::folding::{fold, folded};
-use crate::frame::Frame;
+use crate::folding::{fold, folded, is_library};
+use crate::frame;
 use crate::heap_file::Loaded;
 use crate::number::{counted, grouped, in_units, percent};
 use crate::plain::{plain, shown};
@@ -108,13 +109,13 @@ fn weight<'a>(heap: &Heap<'_>, group: &Group, total_bytes: u64) -> Sections<'a> 
 }
 
 /// A stack in at most so many lines.
-fn frame_lines(frames: &[Frame], full: bool, most: usize, indent: &str) -> Vec<String> {
-    let is_library = |place: usize| frames.get(place).is_some_and(Frame::is_library);
+fn frame_lines(frames: &[&StackFrame], full: bool, most: usize, indent: &str) -> Vec<String> {
+    let is_library = |place: usize| frames.get(place).is_some_and(|it| is_library(&it.class));
     let lines = folded(frames.len(), full, is_library)
         .into_iter()
         .take(most);
     let line = |line: Range<usize>| match frames.get(line).unwrap_or_default() {
-        [frame] => format!("{indent}at {}", plain(&frame.line())),
+        [frame] => format!("{indent}at {}", plain(&frame::line(frame))),
         several => format!("{indent}{}", fold(several.len())),
     };
     lines.map(line).collect()
@@ -190,11 +191,10 @@ fn suspect<'a>(
     answer.json("path", path);
     // The stack of the thread, if the suspect is threads.
     let stack = main.map_or_else(Vec::new, |path| words.stack_of(path));
-    let stack = stack.into_iter().take(FRAMES_KEPT).map(Frame::of);
-    let stack: Vec<Frame> = stack.collect();
+    let stack = stack.get(..FRAMES_KEPT).unwrap_or(&stack);
     let most = if full { usize::MAX } else { FRAMES };
-    answer.lines(frame_lines(&stack, full, most, "      "));
-    answer.json("stack", stack);
+    answer.lines(frame_lines(stack, full, most, "      "));
+    answer.fact("stack", frame::in_json(stack.iter().copied()));
     // What else holds it: a static field, a frame of a thread.
     let frame = main.and_then(|path| words.also_held_by(path));
     let also: Vec<String> = words.also(suspect).into_iter().chain(frame).collect();
@@ -266,11 +266,11 @@ fn allocated(
             grouped(site.sampled),
             plain(&shown(&class))
         ));
-        let frames = words.stacks().frames(site.trace).map(Frame::of);
-        let frames: Vec<Frame> = frames.collect();
-        answer.lines(frame_lines(&frames, full, usize::MAX, "    "));
+        let frames = || words.stacks().frames(site.trace);
+        let all: Vec<&StackFrame> = frames().collect();
+        answer.lines(frame_lines(&all, full, usize::MAX, "    "));
         answer.fact("class", class);
-        answer.json("frames", frames);
+        answer.fact("frames", frame::in_json(frames()));
         answer.fact("objects", site.sampled);
         answer
     };

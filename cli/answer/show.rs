@@ -13,7 +13,7 @@ use super::object::ObjectRow;
 use super::path::PathAnswer;
 use super::values::{may_be_redacted, type_name, value, values, Shown};
 use crate::cell::Cell;
-use crate::frame::Frame;
+use crate::frame;
 use crate::heap_file::Loaded;
 use crate::number::{counted, grouped};
 use crate::plain::{plain, shown};
@@ -158,15 +158,17 @@ impl Page<'_> {
 
     /// The stack that allocated it, if the dump has it.
     fn allocated(&self, answer: &mut Sections<'_>, object: u32) {
-        let (heap, mut frames) = (&self.loaded.heap, None);
-        if let Some(trace) = heap.allocation_trace(object) {
-            let stack: Vec<Frame> = heap.stacks().frames(trace).map(Frame::of).collect();
+        let (stacks, trace) = (
+            self.loaded.heap.stacks(),
+            self.loaded.heap.allocation_trace(object),
+        );
+        if let Some(trace) = trace {
             answer.line("  allocated:");
-            let line = |frame: &Frame| format!("    at {}", plain(&frame.line()));
-            answer.lines(stack.iter().map(line));
-            frames = Some(stack);
+            let line = |frame| format!("    at {}", plain(&frame::line(frame)));
+            answer.lines(stacks.frames(trace).map(line));
         }
-        answer.json("allocated", frames);
+        let frames = trace.map(|trace| frame::in_json(stacks.frames(trace)));
+        answer.fact("allocated", frames);
     }
 
     /// The objects that are shown of the contents.

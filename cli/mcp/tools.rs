@@ -301,11 +301,8 @@ fn known(tool: &Value, given: &Map<String, Value>) -> Result<(), String> {
 
 /// Why a question has no answer, for the model.
 fn said(failure: Failure) -> String {
-    let why = match failure {
-        Failure::Input(why) | Failure::Target(why) => why,
-        Failure::Output(fault) => fault.to_string(),
-    };
-    in_tools_words(&plain(&why)).chars().take(1000).collect()
+    let why = plain(&failure.to_string());
+    in_tools_words(&why).chars().take(1000).collect()
 }
 
 /// The command's words with tools in place of commands.

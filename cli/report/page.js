@@ -620,10 +620,10 @@ const stackTree = (leafFirst) => {
     parent.index.set(full, made);
     return made;
   };
-  for (const [bytes, objects, name, frames, isCut] of data.stacks.rows) {
-    const steps = frames.map((frame) => [labelOf(names[frame]), names[frame], hueOf(classOf(names[frame]))]);
-    if (isCut) steps.push(["\u2026 more callers", "Callers that are not shown", "plain"]);
-    const kind = [short(names[name]), "Objects of " + names[name], "plain"];
+  for (const { bytes, class: name, frames, frames_left_out: left } of answers.stacks.rows) {
+    const steps = frames.map((frame) => [labelOf(frame), frame, hueOf(classOf(frame))]);
+    if (left) steps.push(["\u2026 more callers", "Callers that are not shown", "plain"]);
+    const kind = [short(name), "Objects of " + name, "plain"];
     if (leafFirst) steps.push(kind);
     else { steps.reverse(); steps.push(kind); }
     root.bytes += bytes;
@@ -641,15 +641,16 @@ const stackTree = (leafFirst) => {
   }
   return root;
 };
-if (data.stacks) {
-  const { recorded, rest } = data.stacks;
+if (answers.stacks) {
+  const { recorded, rows, left_out: left, total_bytes: all } = answers.stacks;
+  const tooSmall = all - rows.reduce((sum, row) => sum + row.bytes, 0);
   const note = recorded
     ? "As the profiler counted it. If it sampled, which is its default, these numbers are estimates: unbiased, but rough for what is small. "
     : "Estimated from the objects of the dump that carry the stack where they were allocated: each counts for those of its class and size that do not. ";
   const chart = new Chart(stackTree(true), { icicle: true, label: "Flame graph of live bytes" });
-  const keys = new Set(data.stacks.rows.flatMap(([, , , frames]) => frames.map((frame) => packageOf(classOf(names[frame])))));
+  const keys = new Set(rows.flatMap((row) => row.frames.map((frame) => packageOf(classOf(frame)))));
   body("allocated").append(
-    element("p", "note", note + "The width of a box is bytes." + (rest.stacks > 0 ? " " + counted(rest.stacks, "stack") + " with " + inUnits(rest.bytes) + " are too small for this page." : "")),
+    element("p", "note", note + "The width of a box is bytes." + (left > 0 ? " " + counted(left, "stack") + " with " + inUnits(tooSmall) + " are too small for this page." : "")),
     choice("Order", [["Allocating line first, callers below", true], ["Callers first, allocating line last", false]], (first) => chart.setRoot(stackTree(first))),
     chart.element, legendOf(keys, sample("plain", "the class of the objects")), keysNote());
 } else {

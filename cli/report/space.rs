@@ -17,9 +17,6 @@ const SENTENCE_CHARS: usize = 2000;
 /// Approximate bytes of a value without its name.
 const VALUE_BYTES: u64 = 6;
 
-/// Most rows of a list in a row: of frames, of the steps of a path.
-const INNER_ROWS: usize = 64;
-
 /// Names by number, and the bytes that they and the rows take. Each section of the page has its own
 /// share, so that no heap makes a page too large.
 #[derive(Debug, Default)]
@@ -31,6 +28,9 @@ pub(crate) struct Space {
 }
 
 impl Space {
+    /// Most rows of a list in a row: of frames, of the steps of a path.
+    pub(crate) const INNER_ROWS: usize = 64;
+
     /// Starts the next section, with this many bytes. It should stop when [`Space::has_room`] is
     /// false.
     pub(crate) fn open(&mut self, bytes: u64) {
@@ -110,7 +110,7 @@ impl Space {
             if !self.has_room() {
                 break;
             }
-            kept.push(self.packed("", row, INNER_ROWS));
+            kept.push(self.packed("", row, Self::INNER_ROWS));
         }
         let left_out = all - kept.len();
         (in_columns(kept), left_out)

@@ -2,33 +2,29 @@
 
 use std::cmp::Reverse;
 
-use graph::{Heap, Retained};
 use reader::{Site, Stacks};
-use serde_json::{json, Value};
+use serde_json::Value;
 
 use super::space::Space;
+use crate::cell::Cell;
 use crate::frame;
+use crate::heap_file::Loaded;
+use crate::sections::Sections;
+use crate::table::Table;
 
 /// Bytes of the page for all stacks.
 const SPACE_BYTES: u64 = 300_000;
 
-/// Approximate bytes of a row without its frames, and of a frame.
-const ROW_BYTES: u64 = 30;
-const FRAME_BYTES: u64 = 6;
-
-/// Most frames shown of a stack, from the top.
-const FRAMES_MAX: usize = 64;
+/// Most stacks, if the page has room for them.
+const ROWS_MAX: usize = 5_000;
 
 /// Estimates of the dump's objects, otherwise the profiler's counts; null if no stack is known. A
 /// row has bytes, objects, class, and the frames from the top.
-pub(crate) fn in_json(
-    (heap, retained): (&Heap<'_>, &Retained),
-    stacks: &Stacks,
-    space: &mut Space,
-) -> Value {
-    let live = retained.live_sites(heap, stacks);
+pub(crate) fn packed(loaded: &Loaded, stacks: &Stacks, space: &mut Space) -> Value {
+    let live = loaded.retained.live_sites(&loaded.heap, stacks);
     let is_recorded = live.is_none();
-    let mut rows = live.or_else(|| heap.sites()).unwrap_or_default().rows;
+    let rows = live.or_else(|| loaded.heap.sites());
+    let mut rows = rows.unwrap_or_default().rows;
     rows.retain(|row| row.live.bytes > 0 && !stacks.is_empty(row.trace));
     if rows.is_empty() {
         return Value::Null;
@@ -37,40 +33,20 @@ pub(crate) fn in_json(
         let key = |row: &Site| (Reverse(row.live.bytes), row.trace);
         key(a).cmp(&key(b)).then_with(|| a.class.cmp(&b.class))
     });
-    space.open(SPACE_BYTES);
-    let mut listed = Vec::new();
-    let (mut stacks_left, mut bytes_left) = (0_u64, 0_u64);
-    for row in &rows {
-        if !space.has_room() {
-            stacks_left += 1;
-            bytes_left = bytes_left.saturating_add(row.live.bytes);
-            continue;
-        }
-        let class = space.name(&row.class);
-        let frames = frames(stacks, row.trace, space);
-        space.take(ROW_BYTES);
-        let is_cut = stacks.depth_frames(row.trace) > FRAMES_MAX;
-        listed.push(json!([
-            row.live.bytes,
-            row.live.objects,
-            class,
-            frames,
-            u8::from(is_cut)
-        ]));
-    }
-    json!({
-        "recorded": is_recorded,
-        "rows": listed,
-        "rest": { "stacks": stacks_left, "bytes": bytes_left },
-    })
-}
-
-/// The numbers of the frames' names of a trace, from the top.
-fn frames(stacks: &Stacks, trace: u32, space: &mut Space) -> Vec<u32> {
-    let mut names = Vec::new();
-    for frame in stacks.frames(trace).take(FRAMES_MAX) {
-        space.take(FRAME_BYTES);
-        names.push(space.name(&frame::line(frame)));
-    }
-    names
+    let mut answer = Sections::default();
+    answer.json("recorded", is_recorded);
+    answer.fact(
+        "total_bytes",
+        rows.iter().map(|row| row.live.bytes).sum::<u64>(),
+    );
+    let table = Table::of(rows, ROWS_MAX)
+        .hidden("bytes", |row| row.live.bytes)
+        .hidden("class", |row| row.class.clone())
+        .hidden("frames", |row| {
+            // One more than the page shows, so that it counts what it leaves out.
+            let frames = stacks.frames(row.trace).take(Space::INNER_ROWS + 1);
+            Cell::Lines(frames.map(frame::line).collect())
+        });
+    answer.table("rows", "left_out", table.done());
+    space.pack(answer, SPACE_BYTES)
 }

@@ -20,62 +20,41 @@ struct Site {
     frames: Vec<String>,
 }
 
-/// The bytes that a site keeps alive.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Kept {
-    objects: f64,
-    retained_bytes: f64,
-    /// Standard error of the bytes.
-    error_bytes: f64,
-}
-
 /// The sites of one dump.
 #[derive(Debug, Default)]
-pub(super) struct Sites(HashMap<Site, Kept>);
+pub(super) struct Sites(HashMap<Site, SiteTotal>);
 
 impl Sites {
     /// The sites with these sums.
     pub(super) fn of(heap: &Heap<'_>, rows: &[SiteTotal]) -> Self {
         let stacks = heap.stacks();
-        let mut sites: HashMap<Site, Kept> = HashMap::new();
+        let mut sites: HashMap<Site, SiteTotal> = HashMap::new();
         for row in rows {
             let site = Site {
                 class: heap.class_name(row.class),
                 frames: stacks.frames(row.trace).map(frame::line).collect(),
             };
-            sites.entry(site).or_default().add(Kept {
-                objects: row.objects,
-                retained_bytes: row.retained_bytes,
-                error_bytes: row.error_bytes,
-            });
+            sites.entry(site).or_default().add(row);
         }
         Self(sites)
     }
 }
 
-impl Kept {
-    /// Without fractions.
-    fn in_json(self) -> Cell {
-        Cell::json(json!({
-            "error": whole(self.error_bytes),
-            "objects": whole(self.objects),
-            "retained": whole(self.retained_bytes),
-        }))
-    }
-
-    fn add(&mut self, more: Self) {
-        self.objects += more.objects;
-        self.retained_bytes += more.retained_bytes;
-        self.error_bytes = self.error_bytes.hypot(more.error_bytes);
-    }
+/// A total without fractions.
+fn in_json(total: &SiteTotal) -> Cell {
+    Cell::json(json!({
+        "error": whole(total.error_bytes),
+        "objects": whole(total.objects),
+        "retained": whole(total.retained_bytes),
+    }))
 }
 
 /// A site in both dumps.
 #[derive(Debug)]
 struct Row {
     site: Site,
-    before: Kept,
-    after: Kept,
+    before: SiteTotal,
+    after: SiteTotal,
 }
 
 impl Row {
@@ -95,7 +74,7 @@ fn rows(mut before: Sites, after: Sites) -> Vec<Row> {
     rows.extend(before.0.into_iter().map(|(site, before)| Row {
         site,
         before,
-        after: Kept::default(),
+        after: SiteTotal::default(),
     }));
     rows.retain(|row| row.before != row.after);
     rows.sort_by(|a, b| {
@@ -118,8 +97,8 @@ pub(super) fn sites<'a>(before: Sites, after: Sites, most: usize) -> Table<'a> {
         })
         .right("objects", "", |row| whole(row.after.objects))
         .left("class", "class", |row| row.site.class.clone())
-        .hidden("after", |row| row.after.in_json())
-        .hidden("before", |row| row.before.in_json())
+        .hidden("after", |row| in_json(&row.after))
+        .hidden("before", |row| in_json(&row.before))
         .hidden("frames", |row| Cell::json(&row.site.frames))
         .below(|row| {
             let frames = row.site.frames.iter().take(DEPTH_FRAMES);
@@ -153,10 +132,11 @@ mod tests {
                     class: (*class).to_owned(),
                     frames: vec!["a.B.c(B.java:1)".to_owned()],
                 };
-                let kept = Kept {
+                let kept = SiteTotal {
                     objects: 1.0,
                     retained_bytes: *bytes,
                     error_bytes: 3.0,
+                    ..SiteTotal::default()
                 };
                 (site, kept)
             };

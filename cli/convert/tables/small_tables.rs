@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use graph::{FieldTable, Heap, Local};
+use graph::{FieldTable, Heap, Local, SiteTotal};
 use reader::{Amount, StackFrame, Stacks};
 
 use super::table_file::{Columns, TableFile};
@@ -16,8 +16,7 @@ use crate::answer::values::type_name;
 struct SiteRow {
     live: Option<Amount>,
     allocated: Option<Amount>,
-    /// Objects, retained bytes and their standard error.
-    retained: Option<(f64, f64, f64)>,
+    retained: Option<SiteTotal>,
 }
 
 impl Export<'_, '_> {
@@ -178,12 +177,7 @@ impl Export<'_, '_> {
         for total in self.retained.sites(heap) {
             let key = (total.trace, heap.class_name(total.class));
             let row = rows.entry(key).or_default();
-            let (objects, bytes, error) = row.retained.unwrap_or_default();
-            row.retained = Some((
-                objects + total.objects,
-                bytes + total.retained_bytes,
-                error.hypot(total.error_bytes),
-            ));
+            row.retained.get_or_insert_default().add(&total);
         }
         rows
     }
@@ -225,7 +219,13 @@ fn site_values(sites: &BTreeMap<(u32, String), SiteRow>) -> Columns {
             "allocated_objects",
             rows().map(|row| Some(row.allocated?.objects)),
         )
-        .reals("objects", rows().map(|row| Some(row.retained?.0)))
-        .reals("retained", rows().map(|row| Some(row.retained?.1)))
-        .reals("retained_error", rows().map(|row| Some(row.retained?.2)))
+        .reals("objects", rows().map(|row| Some(row.retained?.objects)))
+        .reals(
+            "retained",
+            rows().map(|row| Some(row.retained?.retained_bytes)),
+        )
+        .reals(
+            "retained_error",
+            rows().map(|row| Some(row.retained?.error_bytes)),
+        )
 }
