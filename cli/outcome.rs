@@ -32,6 +32,14 @@ impl Failure {
         let name = plain(&path.display().to_string());
         Self::Target(format!("cannot write {name}: {fault}"))
     }
+
+    /// The failure where all output goes to this file.
+    pub(crate) fn of_target(self, path: &Path) -> Self {
+        match self {
+            Self::Output(fault) => Self::writing(path, fault),
+            other => other,
+        }
+    }
 }
 
 impl fmt::Display for Failure {

@@ -122,7 +122,7 @@ fn write(graph: &GraphArguments, earlier: Option<Earlier>, to: &Path) -> Result<
     let data = model(&loaded, earlier, has_values, process.as_ref())?;
     loaded.file.done();
     let page = page::page(&data);
-    target::write(to, &loaded.file, |to| to.write_all(page.as_bytes()))?;
+    target::write(to, &loaded.file, |to| Ok(to.write_all(page.as_bytes())?))?;
     let name = plain(&to.display().to_string());
     let (bytes, total) = (
         grouped(page.len() as u64),

@@ -6,7 +6,6 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::process::geteuid;
-use tempfile::NamedTempFile;
 
 use crate::dump_file::DumpFile;
 use crate::leftover::{making, Leftover};
@@ -25,17 +24,17 @@ const LINKS_MAX: u32 = 40;
 const ROOT: u32 = 0;
 
 /// As [`write`], but nothing that exists is replaced or written to.
-pub(crate) fn write_new(
+pub(crate) fn write_new<T>(
     path: &Path,
-    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Failure> {
+    content: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     if fs::symlink_metadata(path).is_ok() {
         return Err(Failure::writing(
             path,
             "it exists; name another file, or remove it first",
         ));
     }
-    replace(path, None, PRIVATE, content).map_err(|fault| Failure::writing(path, fault))
+    replace(path, None, PRIVATE, content).map_err(|failure| failure.of_target(path))
 }
 
 /// Writes the output of `content` to this path; a new file is its owner's alone, as it describes a
@@ -45,45 +44,52 @@ pub(crate) fn write_new(
 /// symbolic link is kept, and the file it leads to is replaced. Anything but a regular file, such
 /// as a pipe, is written to directly. Errors: the path leads to the input, to an HPROF file, to a
 /// folder or nowhere; or the system refuses.
-pub(crate) fn write(
+pub(crate) fn write<T>(
     path: &Path,
     input: &DumpFile,
-    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Failure> {
-    let failed = |fault: io::Error| Failure::writing(path, fault);
-    let (place, there) = resolve(path).map_err(failed)?;
-    if let Some(facts) = &there {
-        if facts.is_dir() {
-            return Err(Failure::writing(path, "is a directory"));
+    content: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    put(path, input, content).map_err(|failure| failure.of_target(path))
+}
+
+fn put<T>(
+    path: &Path,
+    input: &DumpFile,
+    content: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let (place, there) = resolve(path)?;
+    let Some(facts) = &there else {
+        return replace(&place, None, PRIVATE, content);
+    };
+    if facts.is_dir() {
+        return Err(Failure::writing(path, "is a directory"));
+    }
+    if !facts.is_file() {
+        let opened = File::options().write(true).open(&place)?;
+        // Another file may have the name by now, and nothing is written over that.
+        if opened.metadata()?.is_file() {
+            return Err(io::Error::from(ErrorKind::AlreadyExists).into());
         }
-        if !facts.is_file() {
-            let opened = File::options().write(true).open(&place).map_err(failed)?;
-            // Another file may have the name by now, and nothing is written over that.
-            if opened.metadata().map_err(failed)?.is_file() {
-                return Err(failed(ErrorKind::AlreadyExists.into()));
-            }
-            let mut to = BufWriter::new(opened);
-            return content(&mut to).and_then(|()| to.flush()).map_err(failed);
-        }
-        if input.is(facts) {
-            return Err(Failure::writing(
-                path,
-                "it is the file that is read; name another",
-            ));
-        }
-        if is_hprof(&place).map_err(failed)? {
-            return Err(Failure::writing(
-                path,
-                "it is a heap dump or a profile, which could not be made again; name another file, or remove it first",
-            ));
-        }
+        return through(opened, content);
+    }
+    if input.is(facts) {
+        return Err(Failure::writing(
+            path,
+            "it is the file that is read; name another",
+        ));
+    }
+    if is_hprof(&place)? {
+        return Err(Failure::writing(
+            path,
+            "it is a heap dump or a profile, which could not be made again; name another file, or remove it first",
+        ));
     }
     // Another user's file may have been made for all to read.
-    let own = there
-        .as_ref()
-        .filter(|facts| facts.uid() == geteuid().as_raw());
-    let mode = own.map_or(PRIVATE, |facts| facts.mode() & 0o777);
-    replace(&place, there.as_ref(), mode, content).map_err(failed)
+    let mode = match facts.uid() == geteuid().as_raw() {
+        true => facts.mode() & 0o777,
+        false => PRIVATE,
+    };
+    replace(&place, there.as_ref(), mode, content)
 }
 
 /// The path without symbolic links, and the metadata of what exists there. Errors: a link is
@@ -154,30 +160,22 @@ fn is_hprof(path: &Path) -> io::Result<bool> {
     }
 }
 
-fn replace(
+fn replace<T>(
     place: &Path,
     there: Option<&Metadata>,
     mode: u32,
-    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    let folder = match place.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
+    content: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let folder = folder_of(place);
     let making = making();
     let made = tempfile::Builder::new()
         .prefix(".hprof-")
         .permissions(fs::Permissions::from_mode(mode))
         .tempfile_in(folder)
-        .map_err(|fault| match fault.kind() {
-            ErrorKind::NotFound => io::Error::other(format!(
-                "there is no folder {}; create it first",
-                folder.display()
-            )),
-            _ => fault,
-        })?;
+        .map_err(|fault| without_folder(folder, fault))?;
     let _left = Leftover::at(making, made.path());
-    fill(&made, content)?;
+    let answer = through(made.as_file(), content)?;
+    made.as_file().sync_all()?;
     match there {
         Some(_) => {
             made.as_file()
@@ -187,16 +185,36 @@ fn replace(
         // A file created there meanwhile is kept.
         None => made.persist_noclobber(place).map_err(|fault| fault.error)?,
     };
-    File::open(folder)?.sync_all()
+    File::open(folder)?.sync_all()?;
+    Ok(answer)
 }
 
-fn fill(
-    made: &NamedTempFile,
-    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut to = BufWriter::new(made.as_file());
-    content(&mut to)?;
+/// Writes all of the content.
+fn through<T>(
+    to: impl Write,
+    content: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let mut to = BufWriter::new(to);
+    let answer = content(&mut to)?;
     to.flush()?;
-    drop(to);
-    made.as_file().sync_all()
+    Ok(answer)
+}
+
+/// The folder that a path is in.
+pub(crate) fn folder_of(place: &Path) -> &Path {
+    match place.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Why nothing could be made in this folder, with advice if it is not there.
+pub(crate) fn without_folder(folder: &Path, fault: io::Error) -> io::Error {
+    match fault.kind() {
+        ErrorKind::NotFound => io::Error::other(format!(
+            "there is no folder {}; create it first",
+            folder.display()
+        )),
+        _ => fault,
+    }
 }

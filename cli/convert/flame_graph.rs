@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use inferno::flamegraph::color::{BasicPalette, Palette};
 use inferno::flamegraph::{self, Options};
-use reader::{Allocations, CpuKind, CpuTable, SiteTable, Stacks};
+use reader::{CpuKind, CpuTable, SiteTable, Stacks};
 
 use crate::dump_file::DumpFile;
 use crate::number::{counted, grouped};
@@ -32,7 +32,7 @@ pub(super) struct FlameGraph {
 impl FlameGraph {
     /// The bytes of each class on the lines that allocated it: live ones, or all ever allocated.
     pub(super) fn of_sites(
-        found: &Allocations,
+        stacks: &Stacks,
         table: &SiteTable,
         allocated: bool,
     ) -> Result<Self, String> {
@@ -43,7 +43,7 @@ impl FlameGraph {
             } else {
                 site.live
             };
-            folded.add(&found.stacks, site.trace, Some(&site.class), amount.bytes)?;
+            folded.add(stacks, site.trace, Some(&site.class), amount.bytes)?;
         }
         let (what, whole) = if allocated {
             ("Allocated", table.allocated.unwrap_or_default().bytes)

@@ -177,31 +177,6 @@ impl Arguments {
         form: Form,
         content: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let mut made = None;
-        let written = self.put(input, form, |to| match content(to) {
-            Err(Failure::Output(fault)) => Err(fault),
-            other => {
-                let is_made = other.is_ok();
-                made = Some(other);
-                is_made
-                    .then_some(())
-                    .ok_or_else(|| io::ErrorKind::InvalidData.into())
-            }
-        });
-        input.done();
-        match (made, written) {
-            (Some(Ok(made)), Ok(())) => Ok(made),
-            (Some(Err(why)), _) | (_, Err(why)) => Err(why),
-            (None, Ok(())) => Err(io::Error::from(io::ErrorKind::WriteZero).into()),
-        }
-    }
-
-    fn put(
-        &self,
-        input: &DumpFile,
-        form: Form,
-        content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<(), Failure> {
         // A profile for pprof is compressed already.
         let is_packed = form != Form::Pprof && self.output.extension().is_some_and(|it| it == "gz");
         let content = |to: &mut dyn Write| {
@@ -209,18 +184,20 @@ impl Arguments {
                 return content(to);
             }
             let mut packed = GzEncoder::new(to, Compression::fast());
-            content(&mut packed)?;
-            packed.finish().map(drop)
+            let made = content(&mut packed)?;
+            packed.finish()?;
+            Ok(made)
         };
-        if self.is_to_stdout() {
-            let mut to = BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock());
-            content(&mut to)?;
-            return Ok(to.flush()?);
-        }
-        match form {
+        let made = match form {
+            _ if self.is_to_stdout() => {
+                let mut to = BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock());
+                content(&mut to).and_then(|made| Ok(to.flush().map(|()| made)?))
+            }
             Form::Hprof => target::write_new(&self.output, content),
             _ => target::write(&self.output, input, content),
-        }
+        };
+        input.done();
+        made
     }
 
     fn is_to_stdout(&self) -> bool {

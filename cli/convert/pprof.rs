@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use flate2::write::GzEncoder;
 use flate2::Compression;
-use reader::{Allocations, CpuKind, CpuTable, SiteTable, StackFrame, Stacks};
+use reader::{CpuKind, CpuTable, SiteTable, StackFrame, Stacks};
 
 use crate::frame::method;
 use crate::plain::shown;
@@ -89,7 +89,7 @@ struct Pprof<'w> {
 /// Writes objects and bytes of each site: the live ones, and all that were allocated if the file
 /// has these numbers.
 pub(super) fn write_sites(
-    found: &Allocations,
+    stacks: &Stacks,
     table: &SiteTable,
     to: &mut dyn Write,
 ) -> io::Result<()> {
@@ -110,7 +110,7 @@ pub(super) fn write_sites(
             values.extend([allocated.objects, allocated.bytes]);
         }
         values.extend([site.live.objects, site.live.bytes]);
-        pprof.sample(&found.stacks, site.trace, &values, Some(&site.class))?;
+        pprof.sample(stacks, site.trace, &values, Some(&site.class))?;
     }
     pprof.finish()
 }

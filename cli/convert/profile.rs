@@ -13,89 +13,84 @@ use super::pprof;
 /// Reads the file and writes its profile.
 pub(super) fn write(arguments: &Arguments, form: Form) -> Result<Verdict, Failure> {
     let (file, from) = (arguments.input()?, arguments.from);
-    let damaged = match form {
-        Form::Pprof => write_pprof(arguments, &file)?,
-        _ => {
-            let (graph, damaged) = graph(&file, from)?;
-            arguments.write(&file, form, |to| match form {
-                Form::Svg => graph.draw(&file, to),
-                _ => Ok(graph.collapse(to)?),
-            })?;
-            arguments.tell(&graph.told())?;
-            damaged
-        }
-    };
-    Ok(file.verdict(damaged))
-}
-
-/// The graph to draw, and the number of damaged places.
-fn graph(file: &DumpFile, from: Option<Source>) -> Result<(FlameGraph, u64), Failure> {
+    let profile = Profile::read(&file, from)?;
+    let (stacks, weights) = (&profile.stacks, &profile.weights);
+    if form == Form::Pprof {
+        arguments.write(&file, form, |to| {
+            Ok(match weights {
+                Weights::Cpu(table, kind) => pprof::write_cpu(stacks, table, *kind, to),
+                Weights::Sites(table) => pprof::write_sites(stacks, table, to),
+            }?)
+        })?;
+        return Ok(file.verdict(profile.damaged));
+    }
     let is_allocated = from == Some(Source::Allocated);
-    let of_sites = |found: &Allocations, table: &SiteTable| {
-        FlameGraph::of_sites(found, table, is_allocated).map_err(|why| file.refuse(why))
+    let graph = match weights {
+        Weights::Cpu(table, kind) => FlameGraph::of_cpu(stacks, table, *kind),
+        Weights::Sites(table) => FlameGraph::of_sites(stacks, table, is_allocated),
     };
-    let of_cpu = |stacks: &Stacks, table: &CpuTable, kind| {
-        FlameGraph::of_cpu(stacks, table, kind).map_err(|why| file.refuse(why))
-    };
-    with_source(file, from, of_cpu, of_sites)
-}
-
-/// Writes the source as a profile for pprof; the number of damaged places.
-fn write_pprof(arguments: &Arguments, file: &DumpFile) -> Result<u64, Failure> {
-    let of_sites = |found: &Allocations, table: &SiteTable| {
-        arguments.write(file, Form::Pprof, |to| {
-            Ok(pprof::write_sites(found, table, to)?)
-        })
-    };
-    let of_cpu = |stacks: &Stacks, table: &CpuTable, kind| {
-        arguments.write(file, Form::Pprof, |to| {
-            Ok(pprof::write_cpu(stacks, table, kind, to)?)
-        })
-    };
-    Ok(with_source(file, arguments.from, of_cpu, of_sites)?.1)
-}
-
-/// Makes something of the source, and counts the damaged places.
-fn with_source<T>(
-    file: &DumpFile,
-    from: Option<Source>,
-    of_cpu: impl FnOnce(&Stacks, &CpuTable, CpuKind) -> Result<T, Failure>,
-    of_sites: impl FnOnce(&Allocations, &SiteTable) -> Result<T, Failure>,
-) -> Result<(T, u64), Failure> {
-    let source = match from {
-        Some(Source::Sites | Source::Allocated) => Some(SiteSource::Sites),
-        Some(Source::Dump) => Some(SiteSource::Dump),
-        Some(Source::Samples | Source::Times) | None => {
-            let profile = file.whole(CpuProfile::read)?;
-            match (cpu_table(&profile, from), from) {
-                (Some((kind, table)), _) => {
-                    let made = of_cpu(&profile.stacks, table, kind)?;
-                    return Ok((made, profile.damaged));
-                }
-                (None, Some(source)) => return Err(file.refuse(nothing(source))),
-                (None, None) => None,
-            }
-        }
-    };
-    let found = file.whole(Allocations::read)?;
-    let (_, table) = choose(&found, source).map_err(|reason| match source {
-        Some(_) => file.refuse(reason),
-        None => file.refuse(NOTHING),
+    let graph = graph.map_err(|why| file.refuse(why))?;
+    arguments.write(&file, form, |to| match form {
+        Form::Svg => graph.draw(&file, to),
+        _ => Ok(graph.collapse(to)?),
     })?;
-    Ok((of_sites(&found, table)?, found.damaged))
+    arguments.tell(&graph.told())?;
+    Ok(file.verdict(profile.damaged))
 }
 
-/// `None` if the profile has no such data.
-fn cpu_table(profile: &CpuProfile, from: Option<Source>) -> Option<(CpuKind, &CpuTable)> {
-    let samples = profile
-        .samples
-        .as_ref()
-        .map(|table| (CpuKind::Samples, table));
-    let times = profile.times.as_ref().map(|table| (CpuKind::Times, table));
-    match from {
-        Some(Source::Samples) => samples,
-        Some(Source::Times) => times,
-        _ => samples.or(times),
+/// Stacks with their weights.
+struct Profile {
+    stacks: Stacks,
+    /// Number of damaged places.
+    damaged: u64,
+    weights: Weights,
+}
+
+enum Weights {
+    Cpu(CpuTable, CpuKind),
+    Sites(SiteTable),
+}
+
+impl Profile {
+    /// What this source has; by default the first that the file has.
+    fn read(file: &DumpFile, from: Option<Source>) -> Result<Self, Failure> {
+        let source = match from {
+            Some(Source::Sites | Source::Allocated) => Some(SiteSource::Sites),
+            Some(Source::Dump) => Some(SiteSource::Dump),
+            Some(Source::Samples | Source::Times) | None => {
+                let found = file.whole(CpuProfile::read)?;
+                let samples = found.samples.filter(|_| from != Some(Source::Times));
+                let times = found.times.filter(|_| from != Some(Source::Samples));
+                let samples = samples.map(|table| Weights::Cpu(table, CpuKind::Samples));
+                let times = times.map(|table| Weights::Cpu(table, CpuKind::Times));
+                match (samples.or(times), from) {
+                    (Some(weights), _) => {
+                        return Ok(Self {
+                            stacks: found.stacks,
+                            damaged: found.damaged,
+                            weights,
+                        })
+                    }
+                    (None, Some(source)) => return Err(file.refuse(nothing(source))),
+                    (None, None) => None,
+                }
+            }
+        };
+        let found = file.whole(Allocations::read)?;
+        let chosen = choose(&found, source).map(|(source, _)| source);
+        let chosen = chosen.map_err(|reason| match source {
+            Some(_) => file.refuse(reason),
+            None => file.refuse(NOTHING),
+        })?;
+        let table = match chosen {
+            SiteSource::Sites => found.recorded,
+            SiteSource::Dump => found.dumped,
+        };
+        Ok(Self {
+            stacks: found.stacks,
+            damaged: found.damaged,
+            weights: Weights::Sites(table.unwrap_or_default()),
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use rustix::fs::{renameat_with, RenameFlags, CWD};
 use tempfile::TempDir;
 
 use crate::leftover::{making, Leftover};
-use crate::target::resolve;
+use crate::target::{folder_of, resolve, without_folder};
 
 use super::table_file::CREATED_BY;
 
@@ -56,14 +56,8 @@ impl Folder {
         let made = tempfile::Builder::new()
             .prefix(".hprof-")
             .permissions(fs::Permissions::from_mode(0o700))
-            .tempdir_in(parent(&place))
-            .map_err(|fault| match fault.kind() {
-                ErrorKind::NotFound => io::Error::other(format!(
-                    "there is no folder {}; create it first",
-                    parent(&place).display()
-                )),
-                _ => fault,
-            })?;
+            .tempdir_in(folder_of(&place))
+            .map_err(|fault| without_folder(folder_of(&place), fault))?;
         Ok(Self {
             _left: Leftover::at(making, made.path())?,
             made,
@@ -89,14 +83,7 @@ impl Folder {
             renameat_with(CWD, from, CWD, &self.place, RenameFlags::NOREPLACE)?;
             let _ = self.made.keep();
         }
-        File::open(parent(&self.place))?.sync_all()
-    }
-}
-
-fn parent(place: &Path) -> &Path {
-    match place.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
+        File::open(folder_of(&self.place))?.sync_all()
     }
 }
 
