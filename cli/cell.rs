@@ -67,46 +67,25 @@ impl Serialize for Cell {
     }
 }
 
-impl From<u64> for Cell {
-    fn from(number: u64) -> Self {
-        Self::Number(number)
-    }
+/// Values that are one kind of cell.
+macro_rules! cells {
+    ($($given:ty: $cell:expr;)*) => {
+        $(impl From<$given> for Cell {
+            fn from(given: $given) -> Self {
+                $cell(given)
+            }
+        })*
+    };
 }
 
-impl From<u32> for Cell {
-    fn from(number: u32) -> Self {
-        Self::Number(number.into())
-    }
-}
-
-impl From<usize> for Cell {
-    fn from(number: usize) -> Self {
-        Self::Number(number as u64)
-    }
-}
-
-impl From<i128> for Cell {
-    fn from(change: i128) -> Self {
-        Self::Change(change)
-    }
-}
-
-impl From<&str> for Cell {
-    fn from(text: &str) -> Self {
-        Self::Text(text.into())
-    }
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Self {
-        Self::Text(text.into())
-    }
-}
-
-impl From<Rc<str>> for Cell {
-    fn from(text: Rc<str>) -> Self {
-        Self::Text(text)
-    }
+cells! {
+    u64: Self::Number;
+    u32: |number| Self::Number(u64::from(number));
+    usize: |number| Self::Number(number as u64);
+    i128: Self::Change;
+    &str: |text: &str| Self::Text(text.into());
+    String: |text: String| Self::Text(text.into());
+    Rc<str>: Self::Text;
 }
 
 impl<T: Into<Cell>> From<Option<T>> for Cell {

@@ -17,7 +17,7 @@ use crate::reach::{told, value};
 use crate::resident::{unknown, Resident};
 use crate::sections::Sections;
 use crate::smaps::Mapping;
-use crate::stdout;
+use crate::stdout::print;
 
 /// Divides all memory of a JVM by use, also what is outside of the heap
 ///
@@ -46,36 +46,25 @@ pub(crate) struct Arguments {
 
 /// Reads the process or the file, and prints its memory.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    let Some(pid) = process_named(&arguments.file) else {
-        let file = DumpFile::of_one(&arguments.file, arguments.dump)?;
-        return print(arguments, &file, |heap| {
-            match arguments.file.as_os_str() == STDIN {
-                true => sender(heap),
-                false => None,
-            }
-        });
-    };
+    let pid = process_named(&arguments.file);
     // Held from before the question, so that it is the same process afterwards.
-    let process = Process::find(pid).map_err(Failure::Input)?;
-    let file = opened_jvm(pid, arguments.agent.as_deref())?;
-    print(arguments, &file, |_| Some(process))
-}
-
-/// `of` is the process that has the heap, if one has.
-fn print(
-    arguments: &Arguments,
-    file: &DumpFile,
-    of: impl FnOnce(&Heap<'_>) -> Option<Process>,
-) -> Result<Verdict, Failure> {
+    let process = pid.map(Process::find).transpose();
+    let mut process = process.map_err(Failure::Input)?;
+    let file = match pid {
+        Some(pid) => opened_jvm(pid, arguments.agent.as_deref())?,
+        None => DumpFile::of_one(&arguments.file, arguments.dump)?,
+    };
     let note = file.progress(2);
-    let heap = heap(file, SizesOf::Jvm, &note)?;
-    let process = of(&heap);
-    let mut answer = answer(file, &heap, process.as_ref(), limit(arguments.top))?;
+    let heap = heap(&file, SizesOf::Jvm, &note)?;
+    if arguments.file.as_os_str() == STDIN {
+        process = sender(&heap);
+    }
+    let mut answer = answer(&file, &heap, process.as_ref(), limit(arguments.top))?;
     answer.maybe("pause_ms", file.pause_millis());
     file.done();
     // The warning comes before the answer.
     let verdict = file.verdict(heap.damaged());
-    stdout::print(arguments.json, &answer)?;
+    print(arguments.json, &answer)?;
     Ok(verdict)
 }
 

@@ -3,102 +3,66 @@
 use std::cmp::Reverse;
 
 use graph::{GraphError, Heap, Link, Path, PATH_STEPS};
-use serde::Serialize;
 
 use super::object::{described, id};
 use super::path::root_name;
+use crate::sections::Sections;
+use crate::table::Table;
 
 /// Most rows.
 const ROWS_MAX: usize = 200;
 
-/// The tree, each place before those below it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct MergedPaths {
-    /// Objects whose paths are in it.
-    paths: u64,
-    places: Vec<PlaceRow>,
-    /// Places that are left out, those with the fewest paths.
-    left_out: usize,
-}
-
 /// Objects of one class below one place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct PlaceRow {
-    /// How many places are above it.
-    depth: usize,
+#[derive(Clone, Default)]
+struct Place {
     /// The class of its objects; for a class object, `class` and its name.
     class: String,
-    /// One of them.
-    id: String,
     /// How an object above refers to one of them; the kind of the root at the top.
     link: String,
-    /// Paths through it, or to it.
-    paths: u64,
-}
-
-/// A place while paths are added.
-struct Place {
-    class: String,
-    link: String,
+    /// One of them.
     example: u32,
+    /// Paths through it, or to it.
     paths: u64,
     below: Vec<usize>,
 }
 
-impl MergedPaths {
-    /// The paths to these objects. Errors: the file cannot be read.
-    pub(crate) fn of(heap: &Heap<'_>, objects: &[u32]) -> Result<Self, GraphError> {
-        let mut places = vec![Place::new(String::new(), String::new(), 0)];
-        for path in heap.paths(objects, PATH_STEPS)?.iter().flatten() {
-            add(heap, &mut places, path);
-        }
-        let paths = places.first().map_or(0, |all| all.paths);
-        let (mut rows, mut open) = (Vec::new(), vec![(0, 0)]);
-        while let Some((place, depth)) = open.pop() {
-            let Some(at) = places.get(place) else {
-                continue;
-            };
-            if depth > 0 {
-                rows.push(at.row(heap, depth - 1));
-            }
-            let mut below = at.below.clone();
-            below.sort_by_key(|below| places.get(*below).map_or(0, |place| place.paths));
-            open.extend(below.into_iter().map(|below| (below, depth + 1)));
-        }
-        let left_out = rows.len().saturating_sub(ROWS_MAX);
-        // A place has no fewer paths than those below it, and stands before them.
-        let mut ranked: Vec<(usize, PlaceRow)> = rows.into_iter().enumerate().collect();
-        ranked.sort_by_key(|(_, row)| Reverse(row.paths));
-        ranked.truncate(ROWS_MAX);
-        ranked.sort_by_key(|(place, _)| *place);
-        Ok(Self {
-            paths,
-            left_out,
-            places: ranked.into_iter().map(|(_, row)| row).collect(),
-        })
+/// The paths to these objects as a tree, each place before those below it. Errors: the file cannot
+/// be read.
+pub(crate) fn merged_paths<'a>(
+    heap: &'a Heap<'_>,
+    objects: &[u32],
+) -> Result<Sections<'a>, GraphError> {
+    let mut places = vec![Place::default()];
+    for path in heap.paths(objects, PATH_STEPS)?.iter().flatten() {
+        add(heap, &mut places, path);
     }
-}
-
-impl Place {
-    fn new(class: String, link: String, example: u32) -> Self {
-        Self {
-            class,
-            link,
-            example,
-            paths: 0,
-            below: Vec::new(),
-        }
+    let (mut rows, mut open) = (Vec::new(), vec![(0, 0)]);
+    while let Some((place, depth)) = open.pop() {
+        let Some(at) = places.get(place) else {
+            continue;
+        };
+        let mut below = at.below.clone();
+        below.sort_by_key(|below| places.get(*below).map_or(0, |place| place.paths));
+        open.extend(below.into_iter().map(|below| (below, depth + 1)));
+        rows.push((depth, at.clone()));
     }
-
-    fn row(&self, heap: &Heap<'_>, depth: usize) -> PlaceRow {
-        PlaceRow {
-            depth,
-            class: self.class.clone(),
-            id: id(heap, self.example),
-            link: self.link.clone(),
-            paths: self.paths,
-        }
-    }
+    let mut answer = Sections::default();
+    answer.fact("paths", places.first().map_or(0, |all| all.paths));
+    // A place has no fewer paths than those below it, and stands before them.
+    let mut ranked: Vec<(usize, (usize, Place))> = rows.into_iter().enumerate().skip(1).collect();
+    let left_out = ranked.len().saturating_sub(ROWS_MAX);
+    ranked.sort_by_key(|(_, (_, row))| Reverse(row.paths));
+    ranked.truncate(ROWS_MAX);
+    ranked.sort_by_key(|(place, _)| *place);
+    let table = Table::of(ranked.into_iter().map(|(_, row)| row), ROWS_MAX)
+        .hidden("depth", |(depth, _)| depth - 1)
+        .hidden("class", |(_, row)| row.class.clone())
+        .hidden("id", |(_, row)| id(heap, row.example))
+        .hidden("link", |(_, row)| row.link.clone())
+        .hidden("paths", |(_, row)| row.paths)
+        .done();
+    answer.table("places", "left_out", table.left_out(left_out));
+    Ok(answer)
 }
 
 /// Adds a path; a step like the one before it, such as `.next` in a chain, stays at its place.
@@ -123,7 +87,12 @@ fn add(heap: &Heap<'_>, places: &mut Vec<Place>, path: &Path) {
         let known = known.find(|below| places.get(*below).is_some_and(is_like));
         at = known.unwrap_or_else(|| {
             let next = places.len();
-            places.push(Place::new(class, link, step.object));
+            places.push(Place {
+                class,
+                link,
+                example: step.object,
+                ..Place::default()
+            });
             if let Some(above) = places.get_mut(at) {
                 above.below.push(next);
             }

@@ -41,9 +41,10 @@ const SINGLE_MAX: u64 = 200;
 const NODE_BYTES: u64 = 40;
 
 /// The kind of a node. The page's script knows the numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Kind {
     /// The whole heap.
+    #[default]
     Heap = 0,
     /// An object; named by its class.
     Object = 1,
@@ -58,9 +59,10 @@ enum Kind {
 }
 
 /// Why a node is at the top.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Held {
     /// It is not.
+    #[default]
     ByAbove = 0,
     /// It is a root.
     AsRoot = 1,
@@ -69,7 +71,7 @@ enum Held {
 }
 
 /// One node and its retained bytes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Node {
     parent: usize,
     kind: Kind,
@@ -151,15 +153,10 @@ impl Tree {
             limits,
             least_bytes: (total_bytes / limits.share.max(1)).max(1),
             nodes: vec![Node {
-                parent: 0,
-                kind: Kind::Heap,
-                held: Held::ByAbove,
                 name: space.name("heap"),
                 bytes: total_bytes,
-                own: 0,
                 objects: retained.reachable().into(),
-                id: 0,
-                depth: 0,
+                ..Node::default()
             }],
             open: BinaryHeap::new(),
             below: HashMap::new(),
@@ -291,8 +288,8 @@ impl Growing<'_, '_> {
             bytes,
             own: if is_group { 0 } else { own.sum() },
             objects: objects.len() as u64,
-            id: 0,
             depth: self.depth_below(parent),
+            ..Node::default()
         };
         let has_more = node.bytes > node.own;
         let below = match is_group {
@@ -340,13 +337,10 @@ impl Growing<'_, '_> {
         let node = Node {
             parent,
             kind: Kind::Others,
-            held: Held::ByAbove,
-            name: 0,
             bytes,
-            own: 0,
             objects,
-            id: 0,
             depth: self.depth_below(parent),
+            ..Node::default()
         };
         self.add(node, None);
     }

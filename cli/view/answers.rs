@@ -9,7 +9,7 @@ use serde_json::{json, Value};
 use super::http::Request;
 use crate::answer::labels::Labels;
 use crate::answer::listed::{links_from, ListedRow};
-use crate::answer::merged_paths::MergedPaths;
+use crate::answer::merged_paths::merged_paths;
 use crate::answer::object::ObjectRow;
 use crate::answer::top::{group_rows, groups, By, GroupRow};
 use crate::answer::values::Shown;
@@ -103,7 +103,7 @@ impl<'l> Answers<'l> {
     fn paths(&self, class: &str) -> Result<Value, Failure> {
         let objects = named::objects_of(self.loaded, class)?;
         let some = objects.get(..PATHS_MAX).unwrap_or(&objects);
-        let paths = MergedPaths::of(&self.loaded.heap, some);
+        let paths = merged_paths(&self.loaded.heap, some);
         Ok(json!(self.loaded.check(paths)?))
     }
 
