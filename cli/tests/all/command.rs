@@ -212,32 +212,6 @@ fn check_and_histo_print_tables_and_json() {
 }
 
 #[test]
-fn unreadable_files_and_wrong_usage_give_2() {
-    let files = Files::new();
-    for command in ["check", "histo", "sites"] {
-        for file in [
-            files.write("text", b"no dump"),
-            files.dir.path().join("nowhere"),
-            files.dir.path().to_owned(),
-        ] {
-            let output = hprof(&[command], &file);
-            assert_eq!(output.status.code(), Some(2));
-            let message = String::from_utf8(output.stderr).unwrap();
-            assert!(
-                message.starts_with("hprof: ") && message.lines().count() == 1,
-                "{message}"
-            );
-        }
-    }
-    assert_eq!(
-        hprof(&["check", "--no-such-option"], &PathBuf::from("x"))
-            .status
-            .code(),
-        Some(2)
-    );
-}
-
-#[test]
 fn help_shows_an_example_and_the_exit_codes() {
     for command in ["check", "histo", "sites"] {
         let help = stdout(&hprof(&[command, "--help"], &PathBuf::from("x")));

@@ -174,6 +174,17 @@ fn no_command_is_left_out_here_or_in_its_page() {
     }
 }
 
+fn must_be_refused(folder: &TempDir, name: &str) {
+    for command in COMMANDS {
+        let said = run(folder, command, &folder.path().join(name));
+        assert_eq!(said.code, 2, "{command} {name}: {said:?}");
+        let words = format!("{name}: ");
+        assert!(said.err.starts_with("hprof: "), "{command}: {said:?}");
+        assert!(said.err.contains(&words), "{command} {name}: {said:?}");
+        assert_eq!(said.err.lines().count(), 1, "{command} {name}: {said:?}");
+    }
+}
+
 #[test]
 fn what_is_no_dump_is_refused_by_name() {
     let folder = TempDir::new().unwrap();
@@ -187,15 +198,12 @@ fn what_is_no_dump_is_refused_by_name() {
         ("cut.gz", packed(&sound)[..12].to_vec()),
         ("other.gz", packed(b"precious")),
     ] {
-        let file = written(&folder, name, &bytes);
-        for command in COMMANDS {
-            let said = run(&folder, command, &file);
-            assert_eq!(said.code, 2, "{command} {name}: {said:?}");
-            let words = format!("{name}: ");
-            assert!(said.err.starts_with("hprof: "), "{command}: {said:?}");
-            assert!(said.err.contains(&words), "{command} {name}: {said:?}");
-        }
+        written(&folder, name, &bytes);
+        must_be_refused(&folder, name);
     }
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    must_be_refused(&folder, "folder");
+    must_be_refused(&folder, "nowhere");
 }
 
 #[test]

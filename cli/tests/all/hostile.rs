@@ -237,6 +237,8 @@ fn no_output_takes_the_place_of_a_dump() {
                 let refused = format!("cannot write {target}: ");
                 assert!(message.contains(&refused), "{form}: {message}");
             }
+            let output = hprof(&["report", read, "-o", target]);
+            assert_eq!(output.status.code(), Some(2), "{output:?}");
         }
     }
     assert!(std::fs::read(&input).unwrap() == dump && std::fs::read(&other).unwrap() == dump);

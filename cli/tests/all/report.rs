@@ -117,18 +117,6 @@ fn a_page_has_what_is_outside_of_the_heap() {
 }
 
 #[test]
-fn a_page_takes_the_place_of_no_dump() {
-    let folder = TempDir::new().unwrap();
-    let (dump, other) = (folder.path().join("a.hprof"), folder.path().join("b.hprof"));
-    for file in [&dump, &other] {
-        std::fs::write(file, Dump::small().bytes()).unwrap();
-        let output = report(&dump, file);
-        assert_eq!(output.status.code(), Some(2), "{output:?}");
-        assert_eq!(std::fs::read(file).unwrap(), Dump::small().bytes());
-    }
-}
-
-#[test]
 fn threads_have_their_stacks_and_the_classes_add_up() {
     let folder = TempDir::new().unwrap();
     let (dump, page) = (folder.path().join("a.hprof"), folder.path().join("a.html"));
