@@ -149,6 +149,10 @@ impl Earlier {
             sums: Sums::of(loaded, false)?,
         })
     }
+
+    fn in_json(&self) -> Value {
+        json!({ "file": self.file, "made": self.made })
+    }
 }
 
 /// When a dump was made, if it tells.
@@ -177,16 +181,12 @@ pub(crate) fn model(
     let stacks = stacks::packed(loaded, &heap.stacks(), &mut space);
     let threads = loaded.check(threads(loaded, THREADS_MAX, LOCALS_MAX, false))?;
     let threads = space.pack(threads, 250_000);
-    let before = earlier
-        .as_ref()
-        .map(|it| json!({ "file": it.file, "made": it.made }));
-    let growth = match earlier {
-        Some(it) => {
-            let growth = diff(it.sums, Sums::of(loaded, false)?, GROWTH_MAX);
-            space.pack(growth, 90_000)
-        }
-        None => Value::Null,
-    };
+    let before = earlier.as_ref().map(Earlier::in_json);
+    let mut growth = None;
+    if let Some(earlier) = earlier {
+        let grown = diff(earlier.sums, Sums::of(loaded, false)?, GROWTH_MAX);
+        growth = Some(space.pack(grown, 90_000));
+    }
     let memory = space.pack(memory_of(loaded, process)?, 30_000);
     let mut lost = None;
     if has_values {

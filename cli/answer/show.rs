@@ -79,13 +79,7 @@ pub(crate) fn show<'a>(
     if let Some(entries) = entries {
         answer.group("entries", page.entries(&entries));
     }
-    let mut text = None;
-    if shown.has_strings() {
-        text = heap.strings(&[object], STRING_BYTES)?.remove(&object);
-    }
-    let line = |text: &String| format!("  text \"{}\"", plain(text));
-    answer.lines(text.as_ref().map(line));
-    answer.fact("text", text);
+    page.text(&mut answer, object)?;
     let links = links_to(heap, referrers_shown, object)?;
     let by = |row: &ListedRow, link: &str| format!("{} {link}", name(&row.object));
     answer.group("referrers", page.list("referrers", &referrers, &links, by));
@@ -154,6 +148,19 @@ impl Page<'_> {
         answer.lines(root.map(|kind| format!("  root      {kind}")));
         answer.fact("root", root);
         answer
+    }
+
+    /// The text of a string, if it may be shown.
+    fn text(&self, answer: &mut Sections<'_>, object: u32) -> Result<(), GraphError> {
+        let mut text = None;
+        if self.shown.has_strings() {
+            let heap = &self.loaded.heap;
+            text = heap.strings(&[object], STRING_BYTES)?.remove(&object);
+        }
+        let line = |text: &String| format!("  text \"{}\"", plain(text));
+        answer.lines(text.as_ref().map(line));
+        answer.fact("text", text);
+        Ok(())
     }
 
     /// The stack that allocated it, if the dump has it.

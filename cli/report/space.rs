@@ -86,16 +86,18 @@ impl Space {
             Value::Array(rows) => self.list(rows, most).0,
             Value::Object(object) => {
                 let (mut kept, mut missing) = (Map::new(), Vec::new());
-                for (key, value) in object {
+                for (name, value) in object {
+                    // Objects in a list have their keys once.
+                    self.take(if key.is_empty() { 0 } else { name.len() as u64 });
                     let (value, left_out) = match value {
                         Value::Array(rows) => self.list(rows, most),
-                        other => (self.packed(&key, other, most), 0),
+                        other => (self.packed(&name, other, most), 0),
                     };
-                    missing.push((key.clone(), left_out));
-                    kept.insert(key, value);
+                    missing.push((name.clone(), left_out));
+                    kept.insert(name, value);
                 }
-                for (key, left_out) in missing {
-                    add_left_out(&mut kept, &key, left_out);
+                for (name, left_out) in missing {
+                    add_left_out(&mut kept, &name, left_out);
                 }
                 kept.into()
             }

@@ -9,7 +9,7 @@ use std::path::Path;
 const MOST_CODE_LINES: [(&str, usize); 17] = [
     ("agent", 15379),
     ("bytecode", 2807),
-    ("cli", 14000),
+    ("cli", 12614),
     ("format", 1157),
     ("graph", 9062),
     ("headroom", 249),
@@ -27,9 +27,9 @@ const MOST_CODE_LINES: [(&str, usize); 17] = [
 ];
 /// Most words of each document.
 const MOST_WORDS: [(&str, usize); 24] = [
-    ("ARCHITECTURE.md", 1059),
+    ("ARCHITECTURE.md", 1057),
     ("CHANGELOG.md", 242),
-    ("CONTRIBUTING.md", 858),
+    ("CONTRIBUTING.md", 853),
     ("README.md", 605),
     ("SECURITY.md", 117),
     ("docs/analysis.md", 1612),
