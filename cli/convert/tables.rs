@@ -5,12 +5,9 @@ mod heap_tables;
 mod small_tables;
 mod table_file;
 
-use std::io;
+use graph::FieldTable;
 
-use graph::{FieldTable, Heap, Retained};
-
-use crate::dump_file::DumpFile;
-use crate::heap_file::failure;
+use crate::heap_file::Loaded;
 use crate::number::{grouped, percent};
 use crate::outcome::{Failure, Verdict};
 
@@ -22,27 +19,17 @@ const PASSES: u64 = 4;
 
 /// Reads the dump and writes the tables.
 pub(super) fn write(arguments: &Arguments) -> Result<Verdict, Failure> {
-    let to = &arguments.output;
-    let written = |fault: io::Error| Failure::writing(to, fault);
-    let folder = Folder::new(to).map_err(written)?;
+    let in_place = |failure: Failure| failure.of_target(&arguments.output);
+    let folder = Folder::new(&arguments.output).map_err(|fault| in_place(fault.into()))?;
     let (loaded, verdict) = arguments.graph.load(PASSES)?;
     let file = &loaded.file;
     let name = arguments.name.clone();
     let export = Export {
-        heap: &loaded.heap,
-        retained: &loaded.retained,
-        file,
+        loaded: &loaded,
         name: name.unwrap_or_else(|| dump_name(&file.short_name())),
-        rule: arguments.graph.references.name(),
         strings: arguments.strings,
     };
-    let bytes = match export.write(&folder) {
-        Ok(bytes) => bytes,
-        Err(Fault::Reading(fault)) => return Err(failure(file, &fault)),
-        Err(Fault::Writing(fault)) => return Err(written(fault)),
-    };
-    file.done();
-    folder.finish().map_err(written)?;
+    let bytes = export.write(folder).map_err(in_place)?;
     arguments.tell(&format!(
         "{} tables, {} bytes, {} of the file",
         folder::TABLES.len(),
@@ -52,43 +39,24 @@ pub(super) fn write(arguments: &Arguments) -> Result<Verdict, Failure> {
     Ok(verdict)
 }
 
-/// What went wrong on the way from the dump to the tables.
-enum Fault {
-    Reading(graph::GraphError),
-    Writing(io::Error),
-}
-
-impl From<graph::GraphError> for Fault {
-    fn from(fault: graph::GraphError) -> Self {
-        Self::Reading(fault)
-    }
-}
-
-impl From<io::Error> for Fault {
-    fn from(fault: io::Error) -> Self {
-        Self::Writing(fault)
-    }
-}
-
-/// The result of an export.
-struct Export<'h, 'p> {
-    heap: &'h Heap<'p>,
-    retained: &'h Retained,
-    file: &'h DumpFile,
+/// What is written.
+struct Export<'h> {
+    loaded: &'h Loaded,
     /// The value of the column `dump`.
     name: String,
-    /// The rule for references.
-    rule: &'static str,
     strings: bool,
 }
 
-impl Export<'_, '_> {
+impl Export<'_> {
     /// Writes all tables; their bytes.
-    fn write(&self, folder: &Folder) -> Result<u64, Fault> {
-        let fields = FieldTable::new(self.heap)?;
-        let traces = self.write_heap(folder.path(), &fields)?;
+    fn write(&self, folder: Folder) -> Result<u64, Failure> {
+        let fields = self.loaded.check(FieldTable::new(&self.loaded.heap))?;
+        let heap = self.write_heap(folder.path(), &fields)?;
         let strings = self.write_strings(folder.path())?;
-        Ok(traces + strings + self.write_small(folder.path(), &fields)?)
+        let small = self.write_small(folder.path(), &fields)?;
+        self.loaded.file.done();
+        folder.finish()?;
+        Ok(heap + strings + small)
     }
 }
 

@@ -7,7 +7,8 @@ use graph::{Dominator, FieldTable, GraphError, Heap, Kind as ObjectKind, Retaine
 use parquet::data_type::ByteArray;
 
 use super::table_file::{Columns, TableFile, Values};
-use super::{Export, Fault};
+use super::Export;
+use crate::outcome::Failure;
 
 /// Rows that are gathered before they are written.
 const GROUP_ROWS: usize = 1 << 20;
@@ -27,19 +28,19 @@ struct Growing<'h, 'p, 't> {
     gathered: Rows,
 }
 
-impl Export<'_, '_> {
+impl Export<'_> {
     /// Writes objects and references; their bytes.
-    pub(super) fn write_heap(&self, folder: &Path, fields: &FieldTable) -> Result<u64, Fault> {
+    pub(super) fn write_heap(&self, folder: &Path, fields: &FieldTable) -> Result<u64, Failure> {
         let mut tables = Growing {
-            heap: self.heap,
-            retained: self.retained,
-            depths: self.retained.depths(),
+            heap: &self.loaded.heap,
+            retained: &self.loaded.retained,
+            depths: self.loaded.retained.depths(),
             object: TableFile::new(folder, "object", &self.name),
             reference: TableFile::new(folder, "reference", &self.name),
             gathered: Rows::default(),
         };
         let mut writing = Ok(());
-        let read = self.heap.rows(fields, |rows| {
+        let read = self.loaded.heap.rows(fields, |rows| {
             writing = tables.take(rows);
             match &writing {
                 Ok(()) => Ok(()),
@@ -48,20 +49,23 @@ impl Export<'_, '_> {
             }
         });
         writing?;
-        read?;
+        self.loaded.check(read)?;
         tables.write()?;
         Ok(tables.object.close()? + tables.reference.close()?)
     }
 
     /// Writes the strings; their bytes.
-    pub(super) fn write_strings(&self, folder: &Path) -> Result<u64, Fault> {
+    pub(super) fn write_strings(&self, folder: &Path) -> Result<u64, Failure> {
         let mut table = TableFile::new(folder, "string", &self.name);
-        let all = self.heap.string_rows(self.retained, self.strings)?;
+        let (heap, retained) = (&self.loaded.heap, &self.loaded.retained);
+        let all = self
+            .loaded
+            .check(heap.string_rows(retained, self.strings))?;
         let none = all.is_empty().then_some(&[][..]);
         for rows in all.chunks(GROUP_ROWS).chain(none) {
             let objects: Vec<u32> = rows.iter().map(|row| row.object).collect();
             let mut texts = if self.strings {
-                self.heap.strings(&objects, TEXT_BYTES)?
+                self.loaded.check(heap.strings(&objects, TEXT_BYTES))?
             } else {
                 std::collections::BTreeMap::new()
             };

@@ -7,9 +7,10 @@ use graph::{FieldTable, Heap, Local, SiteTotal};
 use reader::{Amount, StackFrame, Stacks};
 
 use super::table_file::{Columns, TableFile};
-use super::{Export, Fault};
+use super::Export;
 use crate::answer::path::root_name;
 use crate::answer::values::type_name;
+use crate::outcome::Failure;
 
 /// A site: what the profiler counted, and what its objects retain.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,11 +20,11 @@ struct SiteRow {
     retained: Option<SiteTotal>,
 }
 
-impl Export<'_, '_> {
+impl Export<'_> {
     /// Writes all small tables; their bytes.
-    pub(super) fn write_small(&self, folder: &Path, fields: &FieldTable) -> Result<u64, Fault> {
-        let stacks = self.heap.stacks();
-        let write = |name, columns| -> Result<u64, Fault> {
+    pub(super) fn write_small(&self, folder: &Path, fields: &FieldTable) -> Result<u64, Failure> {
+        let stacks = self.loaded.heap.stacks();
+        let write = |name, columns| -> Result<u64, Failure> {
             let mut table = TableFile::new(folder, name, &self.name);
             table.write(columns)?;
             Ok(table.close()?)
@@ -42,23 +43,23 @@ impl Export<'_, '_> {
     }
 
     fn dump(&self) -> Columns {
-        let (heap, retained) = (self.heap, self.retained);
+        let (heap, retained) = (&self.loaded.heap, &self.loaded.retained);
         let words = &heap.directory().strings.facts().words;
         let word = |name: &str| words.get(name).map(String::as_str);
         let number = |name: &str| word(name).and_then(|word| word.parse::<u64>().ok());
         let made = heap.header().time_millis;
         let time = i64::try_from(made).ok().filter(|made| *made != 0);
         Columns::new()
-            .texts("file", [Some(self.file.short_name())])
+            .texts("file", [Some(self.loaded.file.short_name())])
             .times("time", [time])
-            .longs("file_bytes", [self.file.bytes])
+            .longs("file_bytes", [self.loaded.file.bytes])
             .longs("objects", [u64::from(heap.objects())])
             .longs("reachable", [u64::from(retained.reachable())])
             .longs("bytes", [retained.total_bytes()])
             .longs("references", [heap.references()])
             .longs("dangling", [heap.dangling()])
             .longs("damaged", [heap.damaged()])
-            .texts("rule", [Some(self.rule)])
+            .texts("rule", [Some(self.loaded.rule.name())])
             .flags("sizes_are_told", [heap.sizes().are_told])
             .texts("jvm", [word("jvm")])
             .texts("collector", [word("collector")])
@@ -68,8 +69,9 @@ impl Export<'_, '_> {
     }
 
     fn classes(&self) -> Columns {
-        let heap = self.heap;
+        let heap = &self.loaded.heap;
         let totals = self
+            .loaded
             .retained
             .totals(heap, heap.classes(), |object| heap.class(object));
         let table = &heap.directory().classes;
@@ -94,7 +96,7 @@ impl Export<'_, '_> {
     }
 
     fn roots(&self) -> Columns {
-        let heap = self.heap;
+        let heap = &self.loaded.heap;
         let global = heap
             .roots()
             .iter()
@@ -113,11 +115,11 @@ impl Export<'_, '_> {
             .numbers("frame", rows.iter().map(|row| row.3))
     }
 
-    fn threads(&self) -> Result<Columns, Fault> {
-        let heap = self.heap;
+    fn threads(&self) -> Result<Columns, Failure> {
+        let heap = &self.loaded.heap;
         let threads = thread_objects(heap);
         let objects: Vec<u32> = threads.values().copied().collect();
-        let names = heap.thread_names(&objects)?;
+        let names = self.loaded.check(heap.thread_names(&objects))?;
         let trace = |object: &u32| heap.thread_trace(*object);
         Ok(Columns::new()
             .numbers("thread", threads.keys().copied())
@@ -126,13 +128,15 @@ impl Export<'_, '_> {
             .numbers("trace", objects.iter().map(trace))
             .longs(
                 "retained",
-                objects.iter().map(|object| self.retained.bytes(*object)),
+                objects
+                    .iter()
+                    .map(|object| self.loaded.retained.bytes(*object)),
             ))
     }
 
     /// The frames of all traces that a row of another table has.
     fn frames(&self, stacks: &Stacks, sites: &BTreeMap<(u32, String), SiteRow>) -> Columns {
-        let heap = self.heap;
+        let heap = &self.loaded.heap;
         let of_objects = heap.traced().iter().map(|(_, trace)| *trace);
         let of_threads = heap
             .threads()
@@ -156,7 +160,7 @@ impl Export<'_, '_> {
     }
 
     fn sites(&self) -> BTreeMap<(u32, String), SiteRow> {
-        let heap = self.heap;
+        let heap = &self.loaded.heap;
         let mut rows: BTreeMap<(u32, String), SiteRow> = BTreeMap::new();
         for site in heap.sites().iter().flat_map(|table| &table.rows) {
             let row = rows
@@ -164,7 +168,7 @@ impl Export<'_, '_> {
                 .or_default();
             (row.live, row.allocated) = (Some(site.live), site.allocated);
         }
-        let live = self.retained.live_sites(heap, &heap.stacks());
+        let live = self.loaded.retained.live_sites(heap, &heap.stacks());
         if let Some(live) = &live {
             // The profiler counts garbage, too.
             rows.values_mut()
@@ -174,7 +178,7 @@ impl Export<'_, '_> {
                 rows.entry(key).or_default().live = Some(site.live);
             }
         }
-        for total in self.retained.sites(heap) {
+        for total in self.loaded.retained.sites(heap) {
             let key = (total.trace, heap.class_name(total.class));
             let row = rows.entry(key).or_default();
             row.retained.get_or_insert_default().add(&total);
