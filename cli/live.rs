@@ -27,7 +27,7 @@ use crate::outcome::Failure;
 ///
 /// Errors: there is no such JVM, its heap cannot be copied, or what it sent is not whole.
 pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u64>), Failure> {
-    sent(pid, agent, "graph")?.whole(pid)
+    sent(pid, agent, "graph")
 }
 
 /// What a JVM has counted.
@@ -42,7 +42,7 @@ pub(crate) struct Counts {
 ///
 /// Errors: those of [`graph_of`].
 pub(crate) fn counts_of(pid: i32, agent: Option<&Path>) -> Result<Counts, Failure> {
-    let (mut file, pause_ms) = sent(pid, agent, "counts")?.whole(pid)?;
+    let (mut file, pause_ms) = sent(pid, agent, "counts")?;
     let mut stream = Vec::new();
     file.read_to_end(&mut stream)?;
     let counted = stream.strip_suffix(&END).and_then(CountedClass::decode);
@@ -55,36 +55,10 @@ pub(crate) fn counts_of(pid: i32, agent: Option<&Path>) -> Result<Counts, Failur
     }
 }
 
-/// What a JVM has sent, and the agent's answer.
-struct Sent {
-    file: File,
-    /// Whether the file has all of it.
-    taken: io::Result<bool>,
-    reply: Reply,
-}
-
-impl Sent {
-    /// The file, and how many milliseconds the application paused. Errors: the agent has sent
-    /// nothing, or what it sent is not whole.
-    fn whole(self, pid: i32) -> Result<(File, Option<u64>), Failure> {
-        self.reply.check_sent()?;
-        self.reply.print_pause()?;
-        let taken = self.taken.map_err(|error| {
-            Failure::Input(format!(
-                "what the JVM {pid} sent cannot be kept: {error}; it takes some 6 bytes of memory for each object"
-            ))
-        })?;
-        if !taken {
-            return Err(Failure::Input(format!(
-                "what the JVM {pid} sent is not whole; see its stderr"
-            )));
-        }
-        Ok((self.file, self.reply.pause_ms()))
-    }
-}
-
-/// Asks the agent in this JVM for what this option names, and keeps what it sends.
-fn sent(pid: i32, agent: Option<&Path>, what: &str) -> Result<Sent, Failure> {
+/// Asks the agent in this JVM for what this option names: a file that keeps what it sends, and how
+/// many milliseconds the application paused. Errors: the agent has sent nothing, or what it sent is
+/// not whole.
+fn sent(pid: i32, agent: Option<&Path>, what: &str) -> Result<(File, Option<u64>), Failure> {
     let jvm = Jvm::find(pid).map_err(Failure::Input)?;
     let mut file = memfd_create("hprof graph", MemfdFlags::CLOEXEC)
         .map(File::from)
@@ -97,42 +71,52 @@ fn sent(pid: i32, agent: Option<&Path>, what: &str) -> Result<Sent, Failure> {
     let place = Place::new(&jvm)?;
     let options = format!("heap=dump,stop=n,send={what}:{}", place.path().display());
     let request = AgentRequest::new(&jvm, agent, options)?;
-    let incoming = Incoming::default();
-    let (reply, taken) = thread::scope(|scope| {
+    let (reply, taken) = asked(request, &jvm, &place, &mut file);
+    if matches!(&taken, Err(error) if error.kind() == ErrorKind::FileTooLarge) {
+        return Err(Failure::Input(format!(
+            "what the JVM {pid} sends is no heap of its own: it is more than {GRAPH_PART} times the memory that the JVM has"
+        )));
+    }
+    let reply = reply?;
+    reply.check_sent()?;
+    reply.print_pause()?;
+    match taken {
+        Ok(true) => Ok((file, reply.pause_ms())),
+        Ok(false) => Err(Failure::Input(format!(
+            "what the JVM {pid} sent is not whole; see its stderr"
+        ))),
+        Err(error) => Err(Failure::Input(format!(
+            "what the JVM {pid} sent cannot be kept: {error}; it takes some 6 bytes of memory for each object"
+        ))),
+    }
+}
+
+/// Sends the request, and meanwhile takes what comes: the agent's answer, and whether the file has
+/// all of it.
+fn asked(
+    request: AgentRequest<'_>,
+    jvm: &Jvm,
+    place: &Place,
+    file: &mut File,
+) -> (Result<Reply, Failure>, io::Result<bool>) {
+    let (incoming, from) = (Incoming::default(), jvm.process().pid());
+    thread::scope(|scope| {
         let taking = scope.spawn(|| {
             let memory_bytes = || jvm.memory_bytes();
             let limit = Limit::new(&memory_bytes);
-            let taken = take(
-                &incoming,
-                place.listener(),
-                jvm.process().pid(),
-                &mut file,
-                limit,
-            );
+            let taken = take(&incoming, place.listener(), from, file, limit);
             if taken.is_err() {
                 incoming.refuse();
             }
             taken
         });
         let reply = request
-            .send(|library, options, file| incoming.load(&jvm, library, options, file, "received"));
+            .send(|library, options, file| incoming.load(jvm, library, options, file, "received"));
         let taken = taking.join();
         (
             reply,
             taken.unwrap_or_else(|_| Err(ErrorKind::Other.into())),
         )
-    });
-    if let Err(error) = &taken {
-        if error.kind() == ErrorKind::FileTooLarge {
-            return Err(Failure::Input(format!(
-                "what the JVM {pid} sends is no heap of its own: it is more than {GRAPH_PART} times the memory that the JVM has"
-            )));
-        }
-    }
-    Ok(Sent {
-        file,
-        taken,
-        reply: reply?,
     })
 }
 
