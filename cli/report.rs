@@ -175,23 +175,23 @@ pub(crate) fn model(
     let mut leaks = json!(loaded.check(leaks(loaded, THRESHOLD_PERCENT, false))?);
     let mut taken = |key: &str| leaks.get_mut(key).map(Value::take).unwrap_or_default();
     let (sentence, suspects) = (taken("sentence"), taken("suspects"));
-    let suspects = space.pack(suspects, 100_000);
+    let suspects = space.pack_json(suspects, 100_000);
     let tree = treemap::Tree::of(heap, retained, &mut space, treemap::LIMITS);
-    let classes = space.pack(top(loaded, By::Class, CLASSES_MAX)?, 450_000);
+    let classes = space.pack(&top(loaded, By::Class, CLASSES_MAX)?, 450_000);
     let stacks = stacks::packed(loaded, &heap.stacks(), &mut space);
     let threads = loaded.check(threads(loaded, THREADS_MAX, LOCALS_MAX, false))?;
-    let threads = space.pack(threads, 250_000);
+    let threads = space.pack(&threads, 250_000);
     let before = earlier.as_ref().map(Earlier::in_json);
     let mut growth = None;
     if let Some(earlier) = earlier {
         let grown = diff(earlier.sums, Sums::of(loaded, false)?, GROWTH_MAX);
-        growth = Some(space.pack(grown, 90_000));
+        growth = Some(space.pack(&grown, 90_000));
     }
-    let memory = space.pack(memory_of(loaded, process)?, 30_000);
+    let memory = space.pack_json(memory_of(loaded, process)?, 30_000);
     let mut lost = None;
     if has_values {
         let waste = waste(loaded, WASTE_MAX, false);
-        lost = Some(space.pack(loaded.check(waste)?, 60_000));
+        lost = Some(space.pack(&loaded.check(waste)?, 60_000));
     }
     let sizes = heap.sizes();
     Ok(json!({

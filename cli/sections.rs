@@ -102,9 +102,10 @@ impl<'a> Sections<'a> {
     }
 }
 
-impl Serialize for Sections<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut entries: Vec<(&str, Entry<'_, '_>)> = Vec::new();
+impl<'a> Sections<'a> {
+    /// What JSON has, in the order of the keys.
+    pub(crate) fn entries(&self) -> Vec<(&str, Entry<'_, 'a>)> {
+        let mut entries: Vec<(&str, Entry<'_, 'a>)> = Vec::new();
         for section in &self.0 {
             match section {
                 Section::Line(_) => {}
@@ -123,6 +124,13 @@ impl Serialize for Sections<'_> {
         }
         entries.retain(|(key, _)| !key.is_empty());
         entries.sort_by_key(|(key, _)| *key);
+        entries
+    }
+}
+
+impl Serialize for Sections<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let entries = self.entries();
         let mut map = to.serialize_map(Some(entries.len()))?;
         entries
             .iter()
@@ -132,9 +140,9 @@ impl Serialize for Sections<'_> {
 }
 
 /// What stands under a key.
-#[derive(serde::Serialize)]
+#[derive(Debug, serde::Serialize)]
 #[serde(untagged)]
-enum Entry<'s, 'a> {
+pub(crate) enum Entry<'s, 'a> {
     Value(&'s Cell),
     Json(&'s Value),
     Table(&'s Table<'a>),

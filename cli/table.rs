@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
 
 use crate::cell::Cell;
 use crate::number::{counted, grouped};
@@ -247,6 +248,24 @@ impl<'a> Table<'a> {
             (left_out, noun) => counted(left_out as u64, &format!("more {noun}")),
         };
         writeln!(to, "... and {more}; --top 0 prints all")
+    }
+
+    /// Number of rows.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The rows in JSON, each made when it is asked for.
+    pub(crate) fn rows_in_json(&self) -> impl Iterator<Item = Value> + '_ {
+        let keys = self.keys();
+        (0..self.rows).map(move |row| {
+            let row = Row {
+                table: self,
+                keys: &keys,
+                row,
+            };
+            serde_json::to_value(row).unwrap_or_default()
+        })
     }
 
     /// The keys of JSON in their order, each with the number of its column.

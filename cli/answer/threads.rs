@@ -24,6 +24,8 @@ struct ThreadAnswer {
     class: String,
     frames: Vec<FrameAnswer>,
     id: String,
+    /// Number of objects that its frames and native code hold.
+    local_objects: usize,
     name: Option<String>,
     /// Objects that belong to no frame of the stack.
     other_locals: Vec<LocalAnswer>,
@@ -65,6 +67,7 @@ pub(crate) fn threads(
         .hidden("class", |thread| thread.class.clone())
         .hidden("frames", |thread| Cell::json(&thread.frames))
         .hidden("id", |thread| thread.id.clone())
+        .hidden("local_objects", |thread| thread.local_objects)
         .hidden("name", |thread| thread.name.clone())
         .hidden("other_locals", |thread| Cell::json(&thread.other_locals))
         .hidden("retained", |thread| thread.retained)
@@ -100,6 +103,7 @@ impl ThreadAnswer {
             class: described(heap, thread.object),
             frames: frames.collect(),
             id: id(heap, thread.object),
+            local_objects: thread.locals.len(),
             name: thread.name.clone(),
             other_locals: held(None),
             retained: retained.bytes(thread.object),
@@ -296,6 +300,7 @@ mod tests {
             class: "java.lang.Thread".to_owned(),
             frames: frames.into(),
             id: "0x9".to_owned(),
+            local_objects: 0,
             name: Some("worker".to_owned()),
             other_locals: vec![local("0x4")],
             retained: 1,

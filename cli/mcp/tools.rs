@@ -155,7 +155,11 @@ impl<'a> HeapTools<'a> {
             }
             _ => {}
         }
-        let source = self.process().map_err(said)?;
+        // The heap is in memory, also when the process has ended.
+        let source = match tool {
+            "memory" => self.process().map_err(said)?,
+            _ => None,
+        };
         let loaded = self.heap().map_err(said)?;
         let (file, heap) = (&loaded.file, &loaded.heap);
         let told = match tool {

@@ -149,7 +149,7 @@ const pathList = (suspect) => {
     const item = element("li", place === 0 ? "root" : "",
       link === null ? null : element("span", "link", link + "  "),
       kind + (thread === undefined ? "" : " \u201c" + thread + "\u201d") + " ", idMark(id));
-    if (suspect.id && suspect.accumulation && id === suspect.accumulation.id) {
+    if (suspect.accumulation && id === suspect.accumulation.id) {
       item.classList.add("point");
       item.append("  \u2190 most of the bytes gather here");
     }
@@ -168,7 +168,7 @@ const holdsTable = (holds, of, bytesOf) => element("table", "", element("thead",
   element("tbody", "", ...holds.map(({ class: kind, objects, bytes, retained = bytes }) => element("tr", "", element("td", "", kind),
     element("td", "number", grouped(objects)), element("td", "number", inUnits(retained)), barCell(retained, of)))));
 const suspectCard = (suspect, place) => {
-  const inside = element("div", "", suspect.sentence === data.sentence ? null : element("p", "", suspect.sentence));
+  const inside = element("div", "", data.sentence.startsWith(suspect.sentence.replace(/\u2026$/, "")) ? null : element("p", "", suspect.sentence));
   if (suspect.path) inside.append(pathList(suspect));
   if (suspect.elements.length > 0) inside.append(element("h3", "", "What it keeps"), holdsTable(suspect.elements.slice(0, 5), suspect.retained, "Retained bytes"));
   if (suspect.holds.length > 0) {
@@ -220,7 +220,7 @@ if (answers.growth) {
       ", from " + inUnits(then) + " to " + inUnits(total) + "."),
     element("h3", "", "Where it grew"),
     element("p", "note", "Objects by class, each below what alone holds it, down to where the growth spreads. What moved here left another place."),
-    ...(places.length > 0 ? [growing, long(growing.lastChild, places, place, 30)] : [element("p", "note", "No place grew.")]),
+    ...(places.length > 0 ? [growing, long(growing.lastChild, places, place, 30)] : placesLeft > 0 ? [] : [element("p", "note", "No place grew.")]),
     ...(placesLeft > 0 ? [element("p", "note", "The page has no room for " + counted(placesLeft, "more place") + "; hprof diff lists all.")] : []),
     element("h3", "", "Classes that grew"),
     ...(rows.length > 0 ? [table, long(table.lastChild, rows, row, 20)] : [element("p", "note", "None did.")]),
@@ -692,7 +692,7 @@ const classTable = () => {
   draw();
   const table = element("table", "", element("thead", "", element("tr", "", ...heads, element("th", "", "Share retained"))), tbody);
   const note = left > 0
-    ? "The page has no room for " + grouped(left) + " more classes with " + counted(rest(data.objects, 1), "object") + " and " + inUnits(rest(total, 2)) + "; `hprof histo --retained` lists all."
+    ? "The page has no room for " + grouped(left) + " more classes with " + counted(rest(data.objects, 1), "object") + " and " + inUnits(rest(total, 2)) + "; `hprof histo --retained --top 0` lists all."
     : "";
   const printed = all.length > 40 ? element("p", "note printed", "Of " + grouped(all.length) + " classes, 40 are printed.") : null;
   return [element("div", "tools", filter, count), table, more, printed, element("p", "note", note)].filter(Boolean);
@@ -706,9 +706,8 @@ const frameItem = ({ at, locals, locals_left_out: left }) => {
   const more = left > 0 ? ", " + grouped(left) + " more" : "";
   return element("li", "", at, locals.length > 0 ? element("div", "note", "holds " + objects + more) : null);
 };
-const threadCard = ({ class: kind, frames, frames_left_out: framesLeft, id, name, other_locals: others, retained }) => {
+const threadCard = ({ class: kind, frames, frames_left_out: framesLeft, id, local_objects: locals, name, retained }) => {
   const title = name === null ? kind + " " + id : name;
-  const locals = frames.reduce((sum, frame) => sum + frame.locals.length + (frame.locals_left_out ?? 0), others.length);
   const inside = frames.length > 0
     ? stackList(frames, (frame) => frame.at, frameItem)
     : element("p", "note", "The dump has no stack of this thread.");

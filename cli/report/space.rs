@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use serde::Serialize;
 use serde_json::{json, Map, Value};
 
 use crate::left_out::add_left_out;
 use crate::plain::plain;
+use crate::sections::{Entry, Sections};
 
 /// Most characters kept of a name.
 const NAME_CHARS: usize = 200;
@@ -65,11 +65,37 @@ impl Space {
 
     /// An answer in this many bytes. Each text but ids is the number of its name, in hexadecimal. A
     /// list of objects is their keys and their values; it ends where the space does, and what is
-    /// left out of it is counted beside it.
-    pub(crate) fn pack(&mut self, answer: impl Serialize, bytes: u64) -> Value {
+    /// left out of it is counted beside it. No table takes the space of those that follow.
+    pub(crate) fn pack(&mut self, answer: &Sections<'_>, bytes: u64) -> Value {
+        let end = self.used_bytes.saturating_add(bytes);
+        let entries = answer.entries();
+        let is_table = |entry: &Entry<'_, '_>| matches!(entry, Entry::Table(_));
+        let mut tables = entries.iter().filter(|(_, entry)| is_table(entry)).count();
+        let (mut kept, mut missing) = (Map::new(), Vec::new());
+        for (key, entry) in &entries {
+            self.limit_bytes = end;
+            let value = if let Entry::Table(table) = entry {
+                self.open(end.saturating_sub(self.used_bytes) / tables.max(1) as u64);
+                tables = tables.saturating_sub(1);
+                let (rows, left_out) = self.list(table.rows(), table.rows_in_json(), usize::MAX);
+                missing.push((key, left_out));
+                rows
+            } else {
+                let value = serde_json::to_value(entry).unwrap_or_default();
+                self.packed(key, value, usize::MAX)
+            };
+            kept.insert((*key).to_owned(), value);
+        }
+        for (key, left_out) in missing {
+            add_left_out(&mut kept, key, left_out);
+        }
+        kept.into()
+    }
+
+    /// A value of JSON, in the same way.
+    pub(crate) fn pack_json(&mut self, value: Value, bytes: u64) -> Value {
         self.open(bytes);
-        let answer = serde_json::to_value(answer).unwrap_or_default();
-        self.packed("", answer, usize::MAX)
+        self.packed("", value, usize::MAX)
     }
 
     fn packed(&mut self, key: &str, value: Value, most: usize) -> Value {
@@ -83,14 +109,14 @@ impl Space {
                 };
                 format!("{:x}", self.named(cut_to(&text, chars))).into()
             }
-            Value::Array(rows) => self.list(rows, most).0,
+            Value::Array(rows) => self.list(rows.len(), rows, most).0,
             Value::Object(object) => {
                 let (mut kept, mut missing) = (Map::new(), Vec::new());
                 for (name, value) in object {
                     // Objects in a list have their keys once.
                     self.take(if key.is_empty() { 0 } else { name.len() as u64 });
                     let (value, left_out) = match value {
-                        Value::Array(rows) => self.list(rows, most),
+                        Value::Array(rows) => self.list(rows.len(), rows, most),
                         other => (self.packed(&name, other, most), 0),
                     };
                     missing.push((name.clone(), left_out));
@@ -105,16 +131,21 @@ impl Space {
         }
     }
 
-    /// The first `most` rows, and how many are left out.
-    fn list(&mut self, rows: Vec<Value>, most: usize) -> (Value, usize) {
-        let (all, mut kept) = (rows.len(), Vec::new());
-        for row in rows.into_iter().take(most) {
-            if !self.has_room() {
+    /// The first `most` of all rows, and how many are left out.
+    fn list(
+        &mut self,
+        all: usize,
+        rows: impl IntoIterator<Item = Value>,
+        most: usize,
+    ) -> (Value, usize) {
+        let (mut rows, mut kept) = (rows.into_iter().take(most), Vec::new());
+        while self.has_room() {
+            let Some(row) = rows.next() else {
                 break;
-            }
+            };
             kept.push(self.packed("", row, Self::INNER_ROWS));
         }
-        let left_out = all - kept.len();
+        let left_out = all.saturating_sub(kept.len());
         (in_columns(kept), left_out)
     }
 
@@ -167,6 +198,7 @@ fn page_bytes(text: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::Table;
 
     #[test]
     fn a_name_is_kept_once_and_cut() {
@@ -178,6 +210,26 @@ mod tests {
         let names = space.names();
         assert_eq!(names.len(), 2);
         assert_eq!(names.last().map(|name| name.chars().count()), Some(201));
+    }
+
+    #[test]
+    fn no_table_takes_the_space_of_those_that_follow() {
+        let rows: Vec<u64> = (0..1000).collect();
+        let table = || Table::of(&rows, 1000).hidden("number", |row| **row).done();
+        let mut answer = Sections::default();
+        answer.table("first", "first_left_out", table());
+        answer.table("second", "second_left_out", table());
+        let packed = Space::default().pack(&answer, 2000);
+        let count = |key: &str| packed[key]["rows"].as_array().map(Vec::len);
+        assert!(
+            count("first") > Some(50) && count("second") > Some(50),
+            "{packed}"
+        );
+        let left_out = |key: &str| packed[key].as_u64();
+        assert_eq!(
+            left_out("first_left_out"),
+            count("first").map(|rows| 1000 - rows as u64)
+        );
     }
 
     #[test]

@@ -48,5 +48,5 @@ pub(crate) fn packed(loaded: &Loaded, stacks: &Stacks, space: &mut Space) -> Val
             Cell::Lines(frames.map(frame::line).collect())
         });
     answer.table("rows", "left_out", table.done());
-    space.pack(answer, SPACE_BYTES)
+    space.pack(&answer, SPACE_BYTES)
 }

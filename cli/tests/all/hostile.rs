@@ -113,6 +113,9 @@ fn a_long_name_of_many_classes_is_kept_once() {
     let words = ["convert", "--to", "parquet", "-o", tables.to_str().unwrap()];
     run_within(ONCE_KIB, &words, &file);
     run_within(ONCE_KIB, &["check"], &file);
+    let page = folder.path().join("page.html");
+    let page = page.to_str().unwrap();
+    run_within(ONCE_KIB, &["report", "-o", page], &file);
 }
 
 #[test]
