@@ -55,7 +55,7 @@ impl GraphArguments {
     /// a part of the heap begins with the warning on stderr, and ends with this verdict.
     pub(crate) fn load(&self, passes: u64) -> Result<(Loaded, Verdict), Failure> {
         let file = self.open()?;
-        // The bar stays as long as the heap, and that as long as the command.
+        // Some bytes for each heap, which calls it as long as it lives; a command has one or two.
         let note = Box::leak(Box::new(file.progress(passes)));
         let loaded = Loaded::read(file, self, note)?;
         let verdict = loaded.file.verdict(loaded.heap.damaged());

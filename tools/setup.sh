@@ -22,6 +22,7 @@ need() {
     has "$1" || missing "$@"
 }
 
+# is_asked PACKAGE: whether it is among those that will be installed.
 is_asked() {
     case " $packages " in *" $1 "*) return 0 ;; *) return 1 ;; esac
 }

@@ -32,8 +32,6 @@ final class KnownGaps {
         lack("argument while a class is initialized", !isRead || code == Code.C1);
         lack("monitor entered by native code", java == 11);
         lack("expression", java == 8);
-        // Between two instructions, what is on its way is an operand, too.
-        lack("returned.*|thrown|passed on", java == 8 && code == Code.INTERPRETED);
         lack(".*in a loop|array|constructor|monitor|receiver|synchronized method", !isRead && isCompiled);
         lack("continuation .*", code == Code.INTERPRETED);
         classes.put("roots.Constructs$Holder", !isRead && isCompiled ? 1L : 0L);
@@ -72,6 +70,11 @@ final class KnownGaps {
         return place.equals("monitor entered by native code") && java >= 17
                 // Java 8 makes the token after the stop.
                 || place.equals("argument of a method handle") && java == 8;
+    }
+
+    /** Whether a moment's dump may lack it: what is on its way is an operand between two instructions, and 8 tells of none. */
+    boolean lacksForAMoment(String place) {
+        return java == 8 && code == Code.INTERPRETED && place.matches("returned.*|thrown|passed on");
     }
 
     /** Whether our dump may lack this place's token. */

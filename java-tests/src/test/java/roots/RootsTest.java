@@ -117,14 +117,25 @@ class RootsTest {
         }
     }
 
-    /** Its threads run meanwhile, so only the tokens can be compared. */
+    /** Its threads run meanwhile, so only the tokens can be compared. What is lacking for a moment is there at another one. */
     @ParameterizedTest
     @Rows("few")
     void whatRuns(Setup setup, Code code) throws IOException {
+        KnownGaps gaps = new KnownGaps(setup.jdk.major, code);
+        Map<String, String> wrong = wrongWhileItRuns(setup, code, gaps);
+        for (int number = 1; number < MOST_TRIES && !wrong.isEmpty() && wrong.keySet().stream().allMatch(gaps::lacksForAMoment); number++) {
+            Files.delete(ours());
+            Files.delete(theirs());
+            wrong = wrongWhileItRuns(setup, code, gaps);
+        }
+        assertEquals(Map.of(), wrong, "tokens");
+    }
+
+    private Map<String, String> wrongWhileItRuns(Setup setup, Code code, KnownGaps gaps) throws IOException {
         try (Jvm jvm = launch(setup, code, "running")) {
             dump(jvm);
             try (NetBeansReader ours = new NetBeansReader(ours()); NetBeansReader theirs = new NetBeansReader(theirs())) {
-                mustHaveTokens(jvm, new KnownGaps(setup.jdk.major, code), ours, theirs);
+                return wrongTokens(jvm, gaps, ours, theirs);
             }
         }
     }
@@ -170,6 +181,10 @@ class RootsTest {
     }
 
     private static void mustHaveTokens(Jvm jvm, KnownGaps gaps, NetBeansReader ours, NetBeansReader theirs) {
+        assertEquals(Map.of(), wrongTokens(jvm, gaps, ours, theirs), "tokens");
+    }
+
+    private static Map<String, String> wrongTokens(Jvm jvm, KnownGaps gaps, NetBeansReader ours, NetBeansReader theirs) {
         List<String> places = jvm.out.lines().stream().filter(line -> line.startsWith("PLACE "))
                 .map(line -> line.substring("PLACE ".length())).collect(Collectors.toList());
         Map<Integer, Integer> found = tokens(ours);
@@ -185,7 +200,7 @@ class RootsTest {
                 wrong.put(name, count + " of " + live);
             }
         }
-        assertEquals(Map.of(), wrong, "tokens");
+        return wrong;
     }
 
     /** How many tokens of each place a dump has. */
