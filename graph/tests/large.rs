@@ -1,4 +1,4 @@
-//! A list of ten million objects, and a million roots: exact sizes, no recursion, and constant
+//! A list of two million objects, and 400,000 roots: exact sizes, no recursion, and constant
 //! memory per object.
 #![allow(
     clippy::unwrap_used,
@@ -17,8 +17,8 @@ const ENTRY: u64 = 0x2000;
 const ARRAY: u64 = 0x3000;
 const ARRAY_BYTES: u64 = 16 + 100_000;
 const ENTRY_BYTES: u64 = 16;
-const COUNT: u64 = 10_000_000;
-const ROOTS: u64 = 1_000_000;
+const COUNT: u64 = 2_000_000;
+const ROOTS: u64 = 400_000;
 
 /// Memory per object, without the file, which is mapped.
 const OBJECT_BYTES_MAX: u64 = 64;

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 /// Address space of the command: its budget is 256 MiB, and the tables built from that take no more
 /// than this.
 const LIMIT_KIB: u32 = 1 << 20;
-/// The same where 4,000 rows have one long name: with copies of it, they would need more.
+/// The same where 1,000 rows have one long name: with copies of it, they would need more.
 const ONCE_KIB: u32 = 256 << 10;
 
 /// Bytes of the longest name.
@@ -90,7 +90,7 @@ fn a_long_name_that_many_threads_stand_in_is_kept_once() {
 fn a_long_name_of_many_classes_is_kept_once() {
     let folder = TempDir::new().unwrap();
     let file = packed(&folder, "classes.gz", |add| {
-        let ids = (1..=4_000_u64).map(|number| (number as u32, 0x10_0000 + 8 * number));
+        let ids = (1..=1_000_u64).map(|number| (number as u32, 0x10_0000 + 8 * number));
         add(&raw(ids
             .clone()
             .map(|(serial, id)| load_class(serial, id, 9))
@@ -103,7 +103,7 @@ fn a_long_name_of_many_classes_is_kept_once() {
         ]));
     });
     run_within(ONCE_KIB, &["histo", "--top", "1"], &file);
-    for rows in ["1000", "0"] {
+    for rows in ["500", "0"] {
         run_within(ONCE_KIB, &["histo", "--top", rows], &file);
         run_within(ONCE_KIB, &["histo", "--retained", "--top", rows], &file);
     }

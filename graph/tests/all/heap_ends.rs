@@ -78,7 +78,9 @@ fn a_segment_may_end_inside_any_of_its_sub_records() {
         let all = agree(&whole);
         for place in lengths(&whole) {
             let length = u32::from_be_bytes(*whole[place..].first_chunk().unwrap());
-            for shorter in 1..length {
+            // With short ids the same places end otherwise only in their distance.
+            let step = if id_bytes == 8 { 1 } else { 7 };
+            for shorter in (1..length).step_by(step) {
                 let mut bytes = whole.clone();
                 bytes[place..place + 4].copy_from_slice(&shorter.to_be_bytes());
                 assert_eq!(agree(&bytes), all, "{place:#x} {shorter}");

@@ -128,7 +128,7 @@ fn many_objects_that_nothing_dominates_are_suspected_together() {
 /// Each object has a path of a different length; the longer paths contain the shorter ones.
 #[test]
 fn what_two_long_lists_share_is_suspected_together() {
-    const COUNT: u64 = 100_000;
+    const COUNT: u64 = 20_000;
     let mut dump = Dump::new(8);
     dump.class(CACHE, "app/Node", Dump::OBJECT, 0, &["next", "item"], &[]);
     dump.class(
