@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import harness.Collector;
 import harness.Folder;
 import harness.HprofCheck;
+import harness.InTurn;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -26,6 +27,7 @@ class BigTest {
         return List.of(Jdks.of(11), Jdks.of(25));
     }
 
+    @InTurn("the package snapshot has large arrays")
     @ParameterizedTest
     @Rows("oldAndNew")
     void arraysOfHundredsOfMegabytes(Jdk jdk) {
@@ -52,6 +54,7 @@ class BigTest {
         return array.getLength() + " " + values.get(0) + " " + values.get(values.size() - 1);
     }
 
+    @InTurn("the package graph has such a list")
     @ParameterizedTest
     @Rows("harness.Jdks#majors")
     void aListOfMillions(Jdk jdk) {

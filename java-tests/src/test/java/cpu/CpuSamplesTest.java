@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import harness.Command;
 import harness.CpuStacks;
 import harness.HprofCheck;
+import harness.InTurn;
 import harness.Javac;
 import harness.Jdk;
 import harness.Jdks;
@@ -186,6 +187,7 @@ class CpuSamplesTest {
         assertTrue(second.in("cpu.TwoPhases.first") == 0 && second.in("cpu.TwoPhases.second") > 0, second::toString);
     }
 
+    @InTurn("AtOnceTest#noStackIsWrong")
     @ParameterizedTest
     @Rows("majors")
     void threadsAndClassesThatComeAndGoAreUnharmed(Jdk jdk) {
@@ -199,6 +201,7 @@ class CpuSamplesTest {
         assertTrue(stacks.in("cpu.Churn.live") > 0, stacks::toString);
     }
 
+    @InTurn("threeMethodsHaveTheirSharesAndWhoWaitsHasNone")
     @Test
     void theJdksOwnSamplesHaveTheSameMethodFirst() {
         Path report = folder.resolve("cpu.txt");

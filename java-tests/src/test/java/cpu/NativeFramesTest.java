@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.CpuStacks;
 import harness.HprofCheck;
+import harness.InTurn;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -44,6 +45,7 @@ public class NativeFramesTest {
     }
 
     /** zlib exports this one, so the system's has its name, too. */
+    @InTurn("heapDumpsHaveTheirJavaMethods")
     @ParameterizedTest
     @Rows("majors")
     void anExportedFunctionStandsOnItsJavaMethod(Jdk jdk) {
@@ -54,6 +56,7 @@ public class NativeFramesTest {
         nativeFramesAreOnTop(stacks);
     }
 
+    @InTurn("heapDumpsHaveTheirJavaMethods")
     @ParameterizedTest
     @Rows("withTheirOwnZlib")
     void aFunctionOfTheLibrarysOwnStandsOnItsJavaMethod(Jdk jdk) {
@@ -66,6 +69,7 @@ public class NativeFramesTest {
         assertTrue(widest.get(widest.size() - 1).startsWith("libzip.so."), widest::toString);
     }
 
+    @InTurn("heapDumpsHaveTheirJavaMethods")
     @Test
     void binaryReportsHaveThemToo() {
         CpuStacks stacks = samples(Jdks.of(21), ",format=b", "cpu.hprof");

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.Engine;
 import harness.HprofCheck;
+import harness.InTurn;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -56,6 +57,7 @@ class DeepStacksTest extends HoldingTest {
         }
     }
 
+    @InTurn("the other tests of this class")
     @ParameterizedTest
     @Rows("old")
     void costNoMemoryAfterwards(Jdk jdk) {

@@ -8,6 +8,7 @@ import harness.Collector;
 import harness.Engine;
 import harness.Folder;
 import harness.HprofCheck;
+import harness.InTurn;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -87,6 +88,7 @@ class HarmTest extends HoldingTest {
     }
 
     /** After a crash over compiled frames no copy reads them: HotSpot makes the objects again that are replaced in them. */
+    @InTurn("aCrashIsFollowedByACopyOfAllTheHeap")
     @ParameterizedTest
     @Rows("two")
     void aCrashOverCompiledFramesCostsNoDump(Jdk jdk) {

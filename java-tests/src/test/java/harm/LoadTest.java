@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import harness.Engine;
 import harness.Folder;
 import harness.HprofCheck;
+import harness.InTurn;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -39,6 +40,7 @@ class LoadTest {
         return IntStream.of(11, 17, 21, 25).mapToObj(Jdks::of).collect(Collectors.toList());
     }
 
+    @InTurn("AttachTest#threeTimesInOneProcess")
     @ParameterizedTest
     @Rows("jdks")
     void dumpsInARow(Jdk jdk) throws IOException {

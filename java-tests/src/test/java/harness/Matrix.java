@@ -39,7 +39,7 @@ enum Matrix {
         if (this == WHOLE || OncePerRun.isLate(test)) {
             return rows;
         }
-        List<Arguments> thin = thin(test, rows, Integer.getInteger("turn", 0));
+        List<Arguments> thin = thin(test, rows, turn());
         return rows.stream().filter(row -> thin.contains(row) == (this == THIN)).collect(Collectors.toList());
     }
 
@@ -48,12 +48,21 @@ enum Matrix {
         if (test.isAnnotationPresent(Whole.class)) {
             return rows;
         }
-        String name = test.getDeclaringClass().getSimpleName() + "#" + test.getName();
+        String name = name(test);
         Map<String, List<Arguments>> claims = new LinkedHashMap<>();
         rows.forEach(row -> claims.computeIfAbsent(claim(test, row), key -> new ArrayList<>()).add(row));
         List<Arguments> thin = rows.stream().filter(row -> hasFailed(name, row)).collect(Collectors.toList());
         claims.forEach((claim, alike) -> thin.add(alike.get(Math.floorMod((name + claim).hashCode() + turn, alike.size()))));
         return thin;
+    }
+
+    /** The number of commits. */
+    static int turn() {
+        return Integer.getInteger("turn", 0);
+    }
+
+    static String name(Method test) {
+        return test.getDeclaringClass().getSimpleName() + "#" + test.getName();
     }
 
     /** What a row claims beside where it is run: its other arguments, and the runtime if each is a claim of its own. */

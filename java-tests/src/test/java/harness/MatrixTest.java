@@ -44,6 +44,12 @@ class MatrixTest {
         assertEquals(Set.copyOf(ROWS), seen);
     }
 
+    @Test
+    void afterAFewCommitsEachTestHadItsTurnOnce() throws NoSuchMethodException {
+        Method test = test();
+        assertEquals(1, IntStream.range(0, InTurn.COMMITS).filter(turn -> OncePerRun.hasTurn(test, turn)).count());
+    }
+
     /** Rows of another source would all run, and again in the second run of make test-all. */
     @Test
     void allRowsComeFromOneSource() throws IOException {

@@ -24,6 +24,13 @@ public final class OncePerRun implements ExecutionCondition {
 
     /** Whether make test leaves this test out. */
     static boolean isLate(Method test) {
-        return test.isAnnotationPresent(OnlyInTestAll.class) || test.getDeclaringClass().isAnnotationPresent(OnlyInTestAll.class);
+        boolean isOnlyInTestAll = test.isAnnotationPresent(OnlyInTestAll.class)
+                || test.getDeclaringClass().isAnnotationPresent(OnlyInTestAll.class);
+        return isOnlyInTestAll || test.isAnnotationPresent(InTurn.class) && !hasTurn(test, Matrix.turn());
+    }
+
+    /** Whether a test that runs in turn has it after so many commits. */
+    static boolean hasTurn(Method test, int turn) {
+        return Math.floorMod(Matrix.name(test).hashCode() + turn, InTurn.COMMITS) == 0;
     }
 }

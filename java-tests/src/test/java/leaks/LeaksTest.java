@@ -8,6 +8,7 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import harness.Command;
+import harness.InTurn;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -42,6 +43,7 @@ class LeaksTest {
     @TempDir Path folder;
 
     /** From the running JVM and from its dump, in JSON, as text and on the page. */
+    @InTurn("PlantedTest")
     @ParameterizedTest
     @Rows("harness.Jdks#majors")
     void theLeakIsFirst(Jdk jdk) {

@@ -2,6 +2,7 @@ package memory;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import harness.InTurn;
 import harness.Jdk;
 import harness.Jvm;
 import harness.Rows;
@@ -34,6 +35,7 @@ class MemoryTest {
 
     @TempDir Path folder;
 
+    @InTurn("HarmTest, by the limits of its JVMs")
     @ParameterizedTest
     @Rows("harness.Jdks#majors")
     void isGivenBack(Jdk jdk) throws IOException {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import harness.Beside;
 import harness.Folder;
 import harness.HprofCheck;
+import harness.InTurn;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -52,6 +53,7 @@ class TogetherTest {
         return cases;
     }
 
+    @InTurn("each mode has tests of its own")
     @ParameterizedTest
     @Beside
     @Rows("cases")

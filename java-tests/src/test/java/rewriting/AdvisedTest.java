@@ -3,6 +3,7 @@ package rewriting;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import harness.Beside;
+import harness.InTurn;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -38,6 +39,7 @@ class AdvisedTest {
         return jdks.stream().flatMap(jdk -> MODES.stream().map(mode -> Arguments.of(jdk, mode)));
     }
 
+    @InTurn("RewritingTest")
     @ParameterizedTest
     @Beside
     @Rows("all")
@@ -57,6 +59,7 @@ class AdvisedTest {
         }
     }
 
+    @InTurn("RewritingTest")
     @ParameterizedTest
     @Beside
     @Rows("later")
@@ -68,6 +71,7 @@ class AdvisedTest {
     }
 
     /** HotSpot leaves rewritten classes out of it, and may crash. */
+    @InTurn("RewritingTest")
     @Test
     @Beside
     void anArchiveThatIsRecordedIsToldOf() {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.ClassFiles;
+import harness.InTurn;
 import harness.Javac;
 import harness.Jdk;
 import harness.Jdks;
@@ -65,6 +66,7 @@ class RewritingTest {
     }
 
     /** Other compilers than javac made some of them, Kotlin's for one. */
+    @InTurn("the package bytecode has the same by properties")
     @Test
     void theClassesOfJarsComeOutAsTheyWentIn() {
         String path = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
@@ -106,6 +108,7 @@ class RewritingTest {
         }
     }
 
+    @InTurn("scriptsComeToTheirResultWithEverythingPutIn")
     @ParameterizedTest
     @Rows("compilers")
     void aCompilerMakesTheSameWithEverythingPutIn(Jdk jdk) throws IOException {

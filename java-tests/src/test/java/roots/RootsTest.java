@@ -134,6 +134,7 @@ class RootsTest {
     private Map<String, String> wrongWhileItRuns(Setup setup, Code code, KnownGaps gaps) throws IOException {
         try (Jvm jvm = launch(setup, code, "running")) {
             dump(jvm);
+            jvm.standStill();
             try (NetBeansReader ours = new NetBeansReader(ours()); NetBeansReader theirs = new NetBeansReader(theirs())) {
                 return wrongTokens(jvm, gaps, ours, theirs);
             }

@@ -31,6 +31,7 @@ class BaselineTest {
         return Stream.of(11, 17, 21, 25).map(Jdks::of).collect(Collectors.toList());
     }
 
+    @OnlyInTestAll("it runs HotSpot alone, without the agent")
     @ParameterizedTest
     @Rows("jdks")
     void hotspotIsTheSameAsHotspot(Jdk jdk) {

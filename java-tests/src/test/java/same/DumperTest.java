@@ -10,6 +10,7 @@ import harness.Command;
 import harness.Engine;
 import harness.Folder;
 import harness.HprofCheck;
+import harness.InTurn;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -51,6 +52,7 @@ class DumperTest {
                 .filter(setup -> Files.exists(setup.jdk.home.resolve("bin/jcmd")));
     }
 
+    @InTurn("whatever else this class compares")
     @ParameterizedTest
     @Rows("setups")
     void isHotSpotsOwn(Setup setup) throws Exception {

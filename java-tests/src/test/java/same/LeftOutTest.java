@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.Attach;
 import harness.HprofCheck;
+import harness.InTurn;
 import harness.Jdks;
 import harness.Jvm;
 import java.nio.file.Path;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 class LeftOutTest {
     @TempDir Path folder;
 
+    @InTurn("the package redact has the same")
     @Test
     void zerosHaveTheSameSize() throws Exception {
         Path whole = folder.resolve("whole.hprof");

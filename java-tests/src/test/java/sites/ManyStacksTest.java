@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.Command;
+import harness.InTurn;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -29,6 +30,7 @@ class ManyStacksTest {
         return Stream.of(8, 17, 25).map(Jdks::of);
     }
 
+    @InTurn("the package tables has the same limit in a unit test")
     @ParameterizedTest
     @Rows("jdks")
     void stacksBeyondTheLimitAreOne(Jdk jdk) {

@@ -8,6 +8,7 @@ import harness.Beside;
 import harness.Collector;
 import harness.Engine;
 import harness.HprofCheck;
+import harness.InTurn;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -137,6 +138,7 @@ class SitesTest {
         }
     }
 
+    @InTurn("ExactTest#aClassThatComesToLieWhereAnotherWasIsNotTakenForIt")
     @ParameterizedTest
     @Beside
     @Rows("since11")

@@ -20,9 +20,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /** Where samples are left out or forgotten, those that are left count for them, and the estimates stay unbiased. */
+@Isolated("leaves out samples by the time that they take")
 class ThinningTest {
     /** An estimate farther away than this many of its standard errors, of 32 ways, is wrong: one in a million by chance. */
     private static final double STANDARD_ERRORS = 7;

@@ -7,6 +7,7 @@ import harness.Collector;
 import harness.Engine;
 import harness.Folder;
 import harness.HprofCheck;
+import harness.InTurn;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Rows;
@@ -29,6 +30,7 @@ class ReplacedTest {
         return Stream.concat(narrow, wide).collect(Collectors.toList());
     }
 
+    @InTurn("RunningTest#framesAreThoseOfOneMoment")
     @ParameterizedTest
     @Rows("setups")
     void objectsLeadToWhatTheyHeld(Setup setup) {

@@ -12,6 +12,7 @@ import harness.Collector;
 import harness.Deadline;
 import harness.Folder;
 import harness.HprofCheck;
+import harness.InTurn;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -103,6 +104,7 @@ class TriggersTest {
         }
     }
 
+    @InTurn("eachLimitOfAContainerCausesADump")
     @Beside
     @ParameterizedTest
     @Rows("some")
@@ -145,6 +147,7 @@ class TriggersTest {
         }
     }
 
+    @InTurn("theDumpThatWasJustMadeStays")
     @Beside
     @ParameterizedTest
     @Rows("some")

@@ -104,7 +104,7 @@ public final class Kind {
 
     /** A JVM in which the leak is there. */
     public Jvm run(Path folder) {
-        Launch launch = Jvm.on(jdk(), folder).with(collector()).switches("-Xmx256m")
+        Launch launch = Jvm.on(jdk(), folder).with(collector()).switches("-Xmx256m", "-XX:TieredStopAtLevel=1")
                 .agent(leak.dump() + ",doe=n,file=" + folder.resolve(FILE));
         Arrays.stream(leak.jars()).map(Tools::jar).forEach(launch::classPath);
         if (!leak.library().isEmpty()) {
