@@ -47,11 +47,6 @@ pub const GET_LINE_NUMBERS: Capability = Capability {
     bit: 12,
     name: "can_get_line_numbers",
 };
-/// A thread's CPU time.
-pub const GET_THREAD_CPU_TIME: Capability = Capability {
-    bit: 23,
-    name: "can_get_thread_cpu_time",
-};
 /// Events of compiled methods.
 pub const GENERATE_COMPILED_METHOD_LOAD_EVENTS: Capability = Capability {
     bit: 27,
@@ -144,7 +139,7 @@ mod tests {
     use super::*;
 
     /// The bits that a header of JDK `since` or later must have.
-    const KNOWN: [(Capability, u32); 15] = [
+    const KNOWN: [(Capability, u32); 14] = [
         (GET_BYTECODES, 8),
         (GENERATE_ALL_CLASS_HOOK_EVENTS, 8),
         (GENERATE_GARBAGE_COLLECTION_EVENTS, 8),
@@ -157,7 +152,6 @@ mod tests {
         (GENERATE_MONITOR_EVENTS, 8),
         (GET_SOURCE_FILE_NAME, 8),
         (GET_LINE_NUMBERS, 8),
-        (GET_THREAD_CPU_TIME, 8),
         (GENERATE_COMPILED_METHOD_LOAD_EVENTS, 8),
         (GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, 11),
     ];

@@ -76,7 +76,6 @@ slots! {
     SET_EVENT_CALLBACKS(*const c_void, i32) = 122, "Set Event Callbacks";
     DISPOSE_ENVIRONMENT() = 127, "Dispose Environment";
     GET_SYSTEM_PROPERTY(*const c_char, *mut *mut c_char) = 131, "Get System Property";
-    GET_THREAD_CPU_TIME(jobject, *mut i64) = 137, "Get Thread CPU Time";
     GET_POTENTIAL_CAPABILITIES(*mut c_void) = 140, "Get Potential Capabilities";
     ADD_CAPABILITIES(*const c_void) = 142, "Add Capabilities";
     RETRANSFORM_CLASSES(i32, *const jobject) = 152, "Retransform Classes";

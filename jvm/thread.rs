@@ -122,14 +122,6 @@ impl Env {
         }
     }
 
-    /// A platform thread's CPU time in nanoseconds (`GetThreadCpuTime`).
-    pub fn thread_cpu_ns(&self, thread: &Object<'_>) -> Result<u64, JvmtiError> {
-        let mut nanos: i64 = 0;
-        // SAFETY: `nanos` outlives the call.
-        unsafe { call!(self, GET_THREAD_CPU_TIME(thread.raw(), &mut nanos)) }?;
-        u64::try_from(nanos).map_err(|_| JvmtiError::INTERNAL)
-    }
-
     /// The thread's name and groups (`GetThreadInfo`, `GetThreadGroupInfo`).
     pub fn thread_names(
         &self,

@@ -161,8 +161,6 @@ pub struct Options {
     pub redaction: Redaction,
     /// Whether a dump stops the application for HotSpot's own dumper.
     pub stop_the_world: StopTheWorld,
-    /// Whether CPU samples are taken at safepoints, by JVMTI alone.
-    pub cpu_at_safepoints: bool,
     /// How long a dump may stop the application; `None` for no limit.
     pub max_pause: Option<Duration>,
     /// What the first OutOfMemoryError does.
@@ -212,7 +210,6 @@ impl Default for Options {
             primitive_arrays: true,
             redaction: Redaction::default(),
             stop_the_world: StopTheWorld::IfNeeded,
-            cpu_at_safepoints: false,
             max_pause: None,
             oom: OnOutOfMemory::Nothing,
             heap_copy: HeapCopy::Auto,

@@ -9,7 +9,7 @@ use jvm::capability::{
     GENERATE_GARBAGE_COLLECTION_EVENTS, GENERATE_MONITOR_EVENTS,
     GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, GET_BYTECODES, GET_CURRENT_CONTENDED_MONITOR,
     GET_LINE_NUMBERS, GET_MONITOR_INFO, GET_OWNED_MONITOR_INFO, GET_SOURCE_FILE_NAME,
-    GET_THREAD_CPU_TIME, RETRANSFORM_ANY_CLASS, RETRANSFORM_CLASSES,
+    RETRANSFORM_ANY_CLASS, RETRANSFORM_CLASSES,
 };
 use jvm::env::{Env, Vm};
 use jvm::error::JvmtiError;
@@ -260,14 +260,9 @@ fn cpu_samples(
     let Some(interval_us) = options.cpu.and_then(|cpu| cpu.samples_us) else {
         return Ok(None);
     };
-    // The first makes lines exact, the second is for samples without signals. If one is missing,
-    // the user is told when it is needed.
-    env.take_capabilities(&[GENERATE_COMPILED_METHOD_LOAD_EVENTS, GET_THREAD_CPU_TIME])?;
-    Ok(Some(CpuSamples::new(
-        interval_us,
-        options.cpu_at_safepoints,
-        Arc::clone(traces),
-    )))
+    // It makes lines exact. If it is missing, the user is told when it is needed.
+    env.take_capabilities(&[GENERATE_COMPILED_METHOD_LOAD_EVENTS])?;
+    Ok(Some(CpuSamples::new(interval_us, Arc::clone(traces))))
 }
 
 /// Monitors and their capability; `None` if they were not requested, or if this JVM has no such

@@ -107,6 +107,11 @@ impl StackSampler {
         self.timers.switch(on);
     }
 
+    /// Whether sampling is switched off.
+    pub fn is_off(&self) -> bool {
+        self.timers.is_off()
+    }
+
     /// Removes all timers. Pending signals have no effect. The handler stays, because otherwise
     /// they would end the process.
     pub fn stop(&self) {

@@ -38,8 +38,6 @@ pub(super) const ROWS: &[Row] = &[
             // As with the JDK's agent: `cpu=samples,cpu=times` asks for both.
             match value {
                 "y" | "samples" => said.cpu_samples = true,
-                // As where HotSpot has no AsyncGetCallTrace. Tests ask for it.
-                "safepoints" => (said.cpu_samples, said.options.cpu_at_safepoints) = (true, true),
                 "times" => said.cpu_times = Some(TimesLayout::Stacks),
                 "old" => said.cpu_times = Some(TimesLayout::Old),
                 _ => return Err(""),

@@ -7,15 +7,15 @@ use std::path::Path;
 /// Most lines of product code of each package: neither blank nor comment, without tests, examples
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 17] = [
-    ("agent", 15379),
+    ("agent", 15210),
     ("bytecode", 2807),
     ("cli", 12637),
     ("format", 1157),
     ("graph", 9062),
     ("headroom", 249),
-    ("hotspot", 5202),
-    ("jvm", 5178),
-    ("options", 1803),
+    ("hotspot", 5205),
+    ("jvm", 5168),
+    ("options", 1800),
     ("reader", 7044),
     ("redact", 610),
     ("snapshot", 3648),

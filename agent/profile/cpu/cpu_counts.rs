@@ -46,15 +46,10 @@ impl CpuCounts {
     /// Counts samples without a stack.
     pub(crate) fn add_fault(&mut self, fault: StackFault, samples: u64) {
         if fault.is_outside_of_java() {
-            self.add_outside(samples);
+            self.outside_of_java += samples;
         } else if samples > 0 {
             *self.lost.entry(fault).or_default() += samples;
         }
-    }
-
-    /// Counts samples of threads that were not running Java code.
-    pub(crate) fn add_outside(&mut self, samples: u64) {
-        self.outside_of_java += samples;
     }
 
     /// Counts threads that could not be sampled.

@@ -1,10 +1,7 @@
-//! CPU samples: decides which threads are sampled, and counts samples from signals or from lists of
-//! stacks.
+//! CPU samples: decides which threads are sampled, and counts their samples.
 //!
 //! A signal handler puts a sample into a ring (`sampler`). Soon after, while the sampled methods
-//! still exist, an agent thread takes it out and counts its stack. If HotSpot's `AsyncGetCallTrace`
-//! is missing or not wanted (`cpu=safepoints`, or no `AsyncGetCallTrace`), that thread asks JVMTI
-//! for stacks itself (`cpu_lists`).
+//! still exist, an agent thread takes it out and counts its stack.
 //!
 //! `AsyncGetCallTrace` cannot name a method without an id, so ids are made when a class is linked.
 //! The thread that empties the ring also names the interrupted native function (`symbols`): a
@@ -12,7 +9,6 @@
 //! without one, a signal that is still pending would end the process.
 
 use super::cpu_counts::CpuCounts;
-use super::cpu_lists::CpuLists;
 use crate::agent_threads;
 use crate::message::say;
 use crate::profile::stacks::StackTraces;
@@ -35,54 +31,33 @@ const THREAD_NAME: &str = "HPROF CPU samples";
 /// Time from the first sample until it and later ones are taken out together.
 const GATHER: Duration = Duration::from_millis(20);
 
-/// Where samples come from.
-#[derive(Clone, Copy, Debug)]
-enum Source {
-    /// From signals of per-thread timers.
-    Signals(&'static StackSampler),
-    /// From lists of stacks taken at safepoints.
-    Lists,
-}
-
-/// Instructions for the agent thread.
-#[derive(Debug, Default)]
-struct Orders {
-    /// Whether sampling is off.
-    off: bool,
-    /// Whether it was off at any time since the thread last checked.
-    was_off: bool,
-    ended: bool,
-}
-
 /// The CPU samples of a session.
 #[derive(Debug)]
 pub(crate) struct CpuSamples {
     interval_us: u32,
-    is_portable: bool,
     traces: Arc<StackTraces>,
-    source: OnceLock<Source>,
+    /// Nothing if sampling did not start.
+    sampler: OnceLock<&'static StackSampler>,
     counts: Mutex<CpuCounts>,
     /// Locked while samples are counted; caches the native code that they met. Held across JVM
     /// calls and while files are read, but no application thread takes it.
     taking: Mutex<NativeSymbols>,
-    orders: Mutex<Orders>,
-    ordered: Condvar,
+    ended: Mutex<bool>,
+    ends: Condvar,
 }
 
 impl CpuSamples {
     /// Nothing is sampled yet. There will be a sample every `interval_us` of CPU time, with its
-    /// stack as a row of `traces`. With `is_portable`, uses only what the JVMTI specification
-    /// guarantees.
-    pub(crate) fn new(interval_us: u32, is_portable: bool, traces: Arc<StackTraces>) -> Self {
+    /// stack as a row of `traces`.
+    pub(crate) fn new(interval_us: u32, traces: Arc<StackTraces>) -> Self {
         Self {
             interval_us,
-            is_portable,
             traces,
-            source: OnceLock::new(),
+            sampler: OnceLock::new(),
             counts: Mutex::default(),
             taking: Mutex::default(),
-            orders: Mutex::default(),
-            ordered: Condvar::new(),
+            ended: Mutex::default(),
+            ends: Condvar::new(),
         }
     }
 
@@ -94,40 +69,27 @@ impl CpuSamples {
     /// The method of sampling, in words.
     pub(crate) fn manner(&self) -> String {
         let millis = f64::from(self.interval_us) / 1000.0;
-        let off = if self.orders.lock().off {
-            ", switched off now"
-        } else {
-            ""
-        };
-        let each = format!("every {millis} ms of CPU time{off}");
-        match self.source.get() {
-            Some(Source::Signals(sampler)) if sampler.is_replaced() => {
+        let each = format!("every {millis} ms of CPU time");
+        match self.sampler.get() {
+            None => "none, as sampling did not start".to_owned(),
+            Some(sampler) if sampler.is_off() => format!("{each}, switched off now"),
+            Some(sampler) if sampler.is_replaced() => {
                 format!("{each}; SIGPROF has another handler now, so samples may be missing")
             }
-            Some(Source::Signals(_)) => each,
-            Some(Source::Lists) => format!("{each}, at safepoints"),
-            None => "none, as sampling did not start".to_owned(),
+            Some(_) => each,
         }
     }
 
     /// Starts sampling. At `VMInit`, after the events of threads and classes are switched on.
     pub(crate) fn start(&'static self, vm: Vm, env: &'static Env, jni: &mut Jni<'_>) {
-        let source = if self.is_portable {
-            Source::Lists
-        } else {
-            match StackSampler::start(vm, self.interval_us, self.traces.depth_frames()) {
-                Ok(sampler) => Source::Signals(sampler),
-                Err(why) => {
-                    say(&format!("CPU samples are taken at safepoints: {why}"));
-                    Source::Lists
-                }
-            }
+        let sampler = match StackSampler::start(vm, self.interval_us, self.traces.depth_frames()) {
+            Ok(sampler) => sampler,
+            Err(why) => return say(&format!("CPU samples are lost: {why}")),
         };
-        let begun = match source {
-            Source::Lists => self.source.set(source).ok().or(Some(())),
-            Source::Signals(sampler) => jni.with_frame(|jni| self.begin_signals(sampler, env, jni)),
-        };
-        if begun.is_none() {
+        if jni
+            .with_frame(|jni| self.begin(sampler, env, jni))
+            .is_none()
+        {
             say("CPU samples are lost: no memory for local references");
             return;
         }
@@ -139,7 +101,7 @@ impl CpuSamples {
         }
     }
 
-    fn begin_signals(&self, sampler: &'static StackSampler, env: &Env, jni: &Jni<'_>) {
+    fn begin(&self, sampler: &'static StackSampler, env: &Env, jni: &Jni<'_>) {
         // While an agent listens to this event, HotSpot records line information for all compiled
         // code, not only for safepoints. Without it, a stack interrupted elsewhere gets the line of
         // the next safepoint.
@@ -152,7 +114,7 @@ impl CpuSamples {
             make_method_ids(env, &class);
             jni.forget(class);
         }
-        let _ = self.source.set(Source::Signals(sampler));
+        let _ = self.sampler.set(sampler);
         if let Ok(thread) = env.current_thread(jni) {
             sampler.arm_this_thread(self.traces.owner(env, jni, &thread));
         }
@@ -177,14 +139,14 @@ impl CpuSamples {
 
     /// `ThreadStart`, on that thread.
     pub(crate) fn thread_start(&self, env: &Env, jni: &Jni<'_>, thread: &Object<'_>) {
-        if let Some(Source::Signals(sampler)) = self.source.get() {
+        if let Some(sampler) = self.sampler.get() {
             sampler.arm_this_thread(self.traces.owner(env, jni, thread));
         }
     }
 
     /// `ThreadEnd`, on that thread.
     pub(crate) fn thread_end(&self) {
-        if let Some(Source::Signals(sampler)) = self.source.get() {
+        if let Some(sampler) = self.sampler.get() {
             sampler.disarm_this_thread();
         }
     }
@@ -192,21 +154,13 @@ impl CpuSamples {
     /// `ClassPrepare`: creates the ids of its methods. Without one, a method in a signal's stack
     /// has no name.
     pub(crate) fn class_prepare(&self, env: &Env, class: &Object<'_>) {
-        if !self.is_portable {
-            make_method_ids(env, class);
-        }
+        make_method_ids(env, class);
     }
 
     /// Samples all threads from now on, or none; sampling is on at first. Counts are kept. Any
     /// thread that may wait while a sample is counted, so no application thread.
     pub(crate) fn switch(&self, on: bool) {
-        {
-            let mut orders = self.orders.lock();
-            orders.off = !on;
-            orders.was_off |= !on;
-        }
-        self.ordered.notify_all();
-        if let Some(Source::Signals(sampler)) = self.source.get() {
+        if let Some(sampler) = self.sampler.get() {
             sampler.switch(on);
         }
         // Wait for a drain in progress, so that samples taken before the switch are counted.
@@ -216,16 +170,16 @@ impl CpuSamples {
     /// Ends sampling; samples taken so far can still be counted. At VM death, before callbacks are
     /// locked out: a thread that ends without the callback must not have a timer.
     pub(crate) fn stop(&self) {
-        if let Some(Source::Signals(sampler)) = self.source.get() {
+        if let Some(sampler) = self.sampler.get() {
             sampler.stop();
         }
-        self.orders.lock().ended = true;
-        self.ordered.notify_all();
+        *self.ended.lock() = true;
+        self.ends.notify_all();
     }
 
     /// Takes the counts since the last time. On any thread attached to the JVM.
     pub(crate) fn take_counts(&self, env: &Env, jni: &mut Jni<'_>) -> CpuCounts {
-        if let Some(Source::Signals(sampler)) = self.source.get() {
+        if let Some(sampler) = self.sampler.get() {
             self.take_in(sampler, env, jni);
         }
         std::mem::take(&mut self.counts.lock())
@@ -271,55 +225,28 @@ impl CpuSamples {
     /// Waits up to `limit` for the end. `true` if it has come.
     fn ends_within(&self, limit: Duration) -> bool {
         let until = Instant::now() + limit;
-        let mut orders = self.orders.lock();
-        while !orders.ended {
-            if self.ordered.wait_until(&mut orders, until).timed_out() {
+        let mut ended = self.ended.lock();
+        while !*ended {
+            if self.ends.wait_until(&mut ended, until).timed_out() {
                 break;
             }
         }
-        orders.ended
-    }
-
-    /// Waits while sampling is off. `true` if it was off, now or at any time since the last call.
-    fn waits_while_off(&self) -> bool {
-        let mut orders = self.orders.lock();
-        while orders.off && !orders.ended {
-            self.ordered.wait(&mut orders);
-        }
-        std::mem::take(&mut orders.was_off)
+        *ended
     }
 
     /// The agent thread's main function.
     fn serve(&self, env: &Env, jni: &mut Jni<'_>) {
-        let body = || match self.source.get() {
-            Some(Source::Signals(sampler)) => self.serve_signals(sampler, env, jni),
-            _ => self.serve_lists(env, jni),
+        let body = || {
+            let Some(sampler) = self.sampler.get() else {
+                return;
+            };
+            while sampler.wait() && !self.ends_within(GATHER) {
+                self.take_in(sampler, env, jni);
+            }
         };
         if catch_unwind(AssertUnwindSafe(body)).is_err() {
             say("CPU samples end here, after an internal error of the agent; please report it");
             self.stop();
-        }
-    }
-
-    fn serve_signals(&self, sampler: &StackSampler, env: &Env, jni: &mut Jni<'_>) {
-        while sampler.wait() && !self.ends_within(GATHER) {
-            self.take_in(sampler, env, jni);
-        }
-    }
-
-    fn serve_lists(&self, env: &Env, jni: &mut Jni<'_>) {
-        let interval = Duration::from_micros(u64::from(self.interval_us));
-        let mut lists = CpuLists::new(interval);
-        while !self.ends_within(interval) {
-            if self.waits_while_off() {
-                // CPU time used while sampling was off is not sampled.
-                lists = CpuLists::new(interval);
-                continue;
-            }
-            let _taking = self.taking.lock();
-            if !self.orders.lock().off {
-                let _ = jni.with_frame(|jni| lists.look(env, jni, &self.traces, &self.counts));
-            }
         }
     }
 }
@@ -376,39 +303,13 @@ mod tests {
     }
 
     #[test]
-    fn the_manner_is_told_in_milliseconds() {
+    fn without_a_sampler_nothing_is_sampled() {
         let traces = Arc::new(StackTraces::new(4, true, false));
-        let cpu = CpuSamples::new(2500, true, traces);
-        let _ = cpu.source.set(Source::Lists);
-        assert_eq!(cpu.manner(), "every 2.5 ms of CPU time, at safepoints");
+        let cpu = CpuSamples::new(2500, traces);
+        assert_eq!(cpu.manner(), "none, as sampling did not start");
         cpu.switch(false);
-        assert_eq!(
-            cpu.manner(),
-            "every 2.5 ms of CPU time, switched off now, at safepoints"
-        );
         assert!(!cpu.ends_within(Duration::ZERO));
         cpu.stop();
         assert!(cpu.ends_within(Duration::ZERO));
-    }
-
-    #[test]
-    fn whoever_samples_is_told_that_it_was_off() {
-        let traces = Arc::new(StackTraces::new(4, true, false));
-        let cpu = CpuSamples::new(2500, true, traces);
-        assert!(!cpu.waits_while_off());
-        cpu.switch(false);
-        cpu.switch(true);
-        assert!(cpu.waits_while_off());
-        assert!(!cpu.waits_while_off());
-        cpu.switch(false);
-        std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| cpu.waits_while_off());
-            cpu.switch(true);
-            assert!(waiting.join().unwrap());
-        });
-        // Does not wait for the end.
-        cpu.switch(false);
-        cpu.stop();
-        assert!(cpu.waits_while_off());
     }
 }

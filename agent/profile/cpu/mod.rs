@@ -1,7 +1,6 @@
 //! CPU samples: which threads run, and their stacks.
 
 pub(crate) mod cpu_counts;
-mod cpu_lists;
 mod cpu_samples;
 
 pub(crate) use cpu_counts::{cpu_samples_record, CpuCounts, CpuRow};

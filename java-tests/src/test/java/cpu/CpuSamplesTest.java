@@ -12,7 +12,6 @@ import harness.Javac;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
-import harness.OnlyInTestAll;
 import harness.Rows;
 import harness.Tools;
 import java.io.IOException;
@@ -39,8 +38,6 @@ class CpuSamplesTest {
     private static final double POINTS = 3;
     /** Tenths of a second that the program computes. */
     private static final String TENTHS = "40";
-    /** For a sampler that counts all time since its last sample for the method that runs now: one late sample counts for less. */
-    private static final String LONGER = "100";
 
     @TempDir Path folder;
 
@@ -60,18 +57,6 @@ class CpuSamplesTest {
             assertEquals(0, jvm.end(), jvm.err::text);
             assertTrue(Files.readString(report).startsWith("JAVA PROFILE 1.0.1, created "));
             sharesAreRight(jvm, report, 1_000_000);
-        }
-    }
-
-    @OnlyInTestAll("ten seconds of one processor; only JVMs without AsyncGetCallTrace are sampled so")
-    @Test
-    void withoutSignalsTheSharesAreTheSame() {
-        Path report = folder.resolve("cpu.txt");
-        try (Jvm jvm = Jvm.on(Jdks.of(17), folder)
-                .agent("cpu=safepoints,interval=2,cutoff=0,file=" + report).run(Mix.class, LONGER).ready()) {
-            assertEquals(0, jvm.end(), jvm.err::text);
-            assertTrue(jvm.err.text().contains("at safepoints"), jvm.err::text);
-            sharesAreRight(jvm, report, 2_000_000);
         }
     }
 

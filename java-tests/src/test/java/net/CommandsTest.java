@@ -189,18 +189,12 @@ class CommandsTest {
         }
     }
 
-    static Stream<Arguments> samplers() {
-        // Lists of stacks are switched by the agent alone, the same on every Java.
-        Stream<Arguments> byLists = Stream.of(Arguments.of(Jdks.of(17), "safepoints"));
-        return Stream.concat(majors().stream().map(jdk -> Arguments.of(jdk, "samples")), byLists);
-    }
-
     @ParameterizedTest
     @Beside
-    @Rows("samplers")
-    void theSamplingIsControlled(Jdk jdk, String cpu) {
+    @Rows("majors")
+    void theSamplingIsControlled(Jdk jdk) {
         try (Peer peer = Peer.listen(); Jvm jvm = Jvm.on(jdk, folder)
-                .agent("interval=1,doe=n,cpu=" + cpu + "," + peer.option()).run(Busy.class)) {
+                .agent("interval=1,doe=n,cpu=samples," + peer.option()).run(Busy.class)) {
             peer.accept().collect();
             jvm.ready();
             work(jvm, 1);
