@@ -22,8 +22,6 @@ pub struct RawSample {
     pub thread: Option<ThreadId>,
     /// Number of CPU time periods that it stands for, from 1.
     pub periods: u32,
-    /// The program counter, possibly in native code; 0 if unknown.
-    pub pc: u64,
     /// The stack of Java frames, the top first and never empty, or the reason why there is none.
     pub stack: Result<Vec<StackFrame>, StackFault>,
 }
@@ -35,7 +33,6 @@ struct Cell {
     thread: AtomicU32,
     periods: AtomicU32,
     count: AtomicI32,
-    pc: AtomicU64,
 }
 
 /// Samples waiting to be read: a bounded number of bounded stacks. All memory is allocated at the
@@ -76,7 +73,6 @@ impl SampleRing {
             thread: AtomicU32::new(0),
             periods: AtomicU32::new(0),
             count: AtomicI32::new(0),
-            pc: AtomicU64::new(0),
         };
         let frame = || {
             UnsafeCell::new(CallFrame {
@@ -150,7 +146,6 @@ impl SampleRing {
         let sample = RawSample {
             thread: ThreadId::new(cell.thread.load(Ordering::Relaxed)),
             periods: cell.periods.load(Ordering::Relaxed),
-            pc: cell.pc.load(Ordering::Relaxed),
             stack: self.stack(index, cell.count.load(Ordering::Relaxed)),
         };
         let next_turn = oldest.wrapping_add(self.cells.len() as u64);
@@ -205,12 +200,11 @@ impl Reserved<'_> {
     }
 
     /// Passes the cell to readers. `count` is the number of frames written, or the reason why there
-    /// are none; `pc` is the program counter, 0 if unknown. Async-signal-safe.
-    pub(super) fn publish(self, thread: u32, periods: u32, count: i32, pc: u64) {
+    /// are none. Async-signal-safe.
+    pub(super) fn publish(self, thread: u32, periods: u32, count: i32) {
         self.cell.thread.store(thread, Ordering::Relaxed);
         self.cell.periods.store(periods, Ordering::Relaxed);
         self.cell.count.store(count, Ordering::Relaxed);
-        self.cell.pc.store(pc, Ordering::Relaxed);
         let readers_turn = self.number.wrapping_add(1);
         self.cell.turn.store(readers_turn, Ordering::Release);
     }
@@ -234,7 +228,7 @@ mod tests {
             // SAFETY: within the reserved cell.
             unsafe { cell.frames().add(index.into()).write(frame) };
         }
-        cell.publish(thread, 1, count.into(), key as u64 + 1);
+        cell.publish(thread, 1, count.into());
         true
     }
 
@@ -245,7 +239,7 @@ mod tests {
         assert!(put(&ring, 7, 0x10, 2) && put(&ring, 0, 0x20, 1));
         assert!(ring.has_samples());
         let first = ring.take().unwrap();
-        assert_eq!((first.thread, first.pc), (ThreadId::new(7), 0x11));
+        assert_eq!(first.thread, ThreadId::new(7));
         let locations: Vec<i64> = first.stack.unwrap().iter().map(|at| at.location).collect();
         assert_eq!(locations, [0, 1]);
         assert_eq!(ring.take().unwrap().stack.unwrap().len(), 1);
@@ -268,7 +262,7 @@ mod tests {
         let slow = ring.reserve(1).unwrap();
         assert!(put(&ring, 0, 1, 1));
         assert_eq!(ring.take(), None);
-        slow.publish(0, 1, -5, 0);
+        slow.publish(0, 1, -5);
         assert_eq!(ring.take().unwrap().stack, Err(StackFault::of_count(-5)));
         assert!(ring.take().is_some());
     }
@@ -305,7 +299,6 @@ mod tests {
                     let last = done.load(Ordering::Acquire);
                     while let Some(sample) = ring.take() {
                         let key = sample.thread.unwrap().get() as usize;
-                        assert_eq!(sample.pc, key as u64 + 1);
                         let stack = sample.stack.unwrap();
                         assert!(stack.iter().all(|at| at.method == MethodId::for_test(key)));
                         read += 1;

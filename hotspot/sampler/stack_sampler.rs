@@ -200,9 +200,7 @@ impl StackSampler {
                 }
             }
         }
-        // SAFETY: the context of this signal.
-        let pc = unsafe { interrupted_at(context) }.pc;
-        cell.publish(thread, periods, trace.count, pc);
+        cell.publish(thread, periods, trace.count);
         // Either the reader sees this sample before it sleeps, or this code sees that the reader is
         // about to sleep.
         fence(Ordering::SeqCst);

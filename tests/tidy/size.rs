@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Most lines of product code of each package: neither blank nor comment, without tests, examples
 /// and invented heaps.
-const MOST_CODE_LINES: [(&str, usize); 17] = [
+const MOST_CODE_LINES: [(&str, usize); 16] = [
     ("agent", 15210),
     ("bytecode", 2807),
     ("cli", 12637),
@@ -19,7 +19,6 @@ const MOST_CODE_LINES: [(&str, usize); 17] = [
     ("reader", 7044),
     ("redact", 610),
     ("snapshot", 3648),
-    ("symbols", 340),
     ("tables", 1149),
     ("text", 1384),
     ("trigger", 537),

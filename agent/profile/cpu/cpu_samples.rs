@@ -4,8 +4,7 @@
 //! still exist, an agent thread takes it out and counts its stack.
 //!
 //! `AsyncGetCallTrace` cannot name a method without an id, so ids are made when a class is linked.
-//! The thread that empties the ring also names the interrupted native function (`symbols`): a
-//! handler may not read files. When samples are switched off, the timers go and the handler stays:
+//! When samples are switched off, the timers go and the handler stays:
 //! without one, a signal that is still pending would end the process.
 
 use super::cpu_counts::CpuCounts;
@@ -23,7 +22,6 @@ use std::collections::HashMap;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-use symbols::NativeSymbols;
 use tables::ThreadId;
 
 /// Name of the agent's thread in thread dumps.
@@ -39,9 +37,8 @@ pub(crate) struct CpuSamples {
     /// Nothing if sampling did not start.
     sampler: OnceLock<&'static StackSampler>,
     counts: Mutex<CpuCounts>,
-    /// Locked while samples are counted; caches the native code that they met. Held across JVM
-    /// calls and while files are read, but no application thread takes it.
-    taking: Mutex<NativeSymbols>,
+    /// Locked while samples are counted. Held across JVM calls, but no application thread takes it.
+    taking: Mutex<()>,
     ended: Mutex<bool>,
     ends: Condvar,
 }
@@ -192,9 +189,9 @@ impl CpuSamples {
 
     /// Counts the samples in the ring.
     fn take_in(&self, sampler: &StackSampler, env: &Env, jni: &mut Jni<'_>) {
-        let mut native = self.taking.lock();
+        let _taking = self.taking.lock();
         while let Some(sample) = sampler.take() {
-            self.count(sample, &mut native, env, jni);
+            self.count(sample, env, jni);
         }
         let lost = sampler.take_lost();
         let mut counts = self.counts.lock();
@@ -204,16 +201,12 @@ impl CpuSamples {
         counts.add_unsampled_threads(sampler.take_refused());
     }
 
-    fn count(&self, sample: RawSample, native: &mut NativeSymbols, env: &Env, jni: &mut Jni<'_>) {
+    fn count(&self, sample: RawSample, env: &Env, jni: &mut Jni<'_>) {
         let samples = u64::from(sample.periods);
         match sample.stack {
             Ok(stack) => {
-                let top = native.function_at(sample.pc);
-                let top = top.map(|function| self.traces.native_frame(&function));
-                let trace = jni.with_frame(|jni| {
-                    self.traces
-                        .trace_under(top, env, jni, &stack, sample.thread)
-                });
+                let trace =
+                    jni.with_frame(|jni| self.traces.trace(env, jni, &stack, sample.thread));
                 if let Some(trace) = trace {
                     self.counts.lock().add(trace, samples);
                 }

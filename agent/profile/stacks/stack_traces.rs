@@ -12,7 +12,6 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
-use symbols::NativeFunction;
 use tables::{ClassId, ClassRow, Frame, FrameId, Line, StringId, Tables, ThreadId, Trace, TraceId};
 
 /// Most methods and frames that are cached by the JVM's ids. A class that is loaded again gets new
@@ -274,22 +273,7 @@ impl StackTraces {
         stack: &[StackFrame],
         thread: Option<ThreadId>,
     ) -> TraceId {
-        self.trace_under(None, env, jni, stack, thread)
-    }
-
-    /// The same, with a frame on top that is not a Java frame, if there is one. It counts towards
-    /// the depth.
-    pub(crate) fn trace_under(
-        &self,
-        top: Option<FrameId>,
-        env: &Env,
-        jni: &Jni<'_>,
-        stack: &[StackFrame],
-        thread: Option<ThreadId>,
-    ) -> TraceId {
         let depth = self.depth_frames();
-        let top = top.filter(|_| depth > 0);
-        let depth = depth.saturating_sub(top.iter().count());
         let stack = stack.get(..depth).unwrap_or(stack);
         let known: Vec<Option<FrameId>> = {
             let known = self.known.lock();
@@ -303,7 +287,7 @@ impl StackTraces {
         }
         let frames = stack.iter().zip(known);
         let frames = frames.map(|(&at, known)| known.unwrap_or_else(|| self.frame(env, jni, at)));
-        let frames = top.into_iter().chain(frames).collect();
+        let frames = frames.collect();
         let trace = self.row(Trace { thread, frames });
         if trace == self.other {
             return trace;
@@ -311,20 +295,6 @@ impl StackTraces {
         let mut known = self.known.lock();
         known.stacks.entry(trace).or_insert_with(|| stack.into());
         trace
-    }
-
-    /// The row of a native function. Its library's file serves as its class and its source.
-    pub(crate) fn native_frame(&self, function: &NativeFunction) -> FrameId {
-        let strings = &self.tables.strings;
-        // In the JVM's form a dot is a slash; displaying the name restores the dot.
-        let signature = format!("L{};", function.library.replace('.', "/"));
-        self.tables.frames.intern(Frame {
-            class: self.class(signature.as_bytes()),
-            method: strings.intern(function.name.as_bytes()),
-            signature: strings.intern(b"()V"),
-            source: strings.intern(function.library.as_bytes()),
-            line: Line::Native,
-        })
     }
 
     /// The Java frames from which a trace was made; `None` for the empty trace.
@@ -342,9 +312,7 @@ impl StackTraces {
         let frames = row.as_ref().map_or(&[][..], |row| &row.frames);
         let stack = self.stack(trace);
         let stack = stack.as_deref().unwrap_or_default();
-        // A native function stands above the Java frames.
-        let above = frames.len().saturating_sub(stack.len());
-        let named = frames.iter().skip(above).zip(stack);
+        let named = frames.iter().zip(stack);
         named
             .filter_map(|(&frame, at)| self.named_frame(frame, Some(at.method)))
             .collect()
@@ -496,22 +464,5 @@ mod tests {
         let class = traces.class(b"La/New;");
         assert_eq!(*traces.signature(class), *OTHER_CLASSES);
         assert_eq!(traces.class(b"La/Newer;"), class);
-    }
-
-    #[test]
-    fn a_native_functions_class_is_its_library() {
-        let traces = StackTraces::new(4, true, false);
-        let function = NativeFunction {
-            library: "libz.so.1.3".to_owned(),
-            name: "deflate".to_owned(),
-        };
-        let frame = traces.native_frame(&function);
-        assert_eq!(traces.native_frame(&function), frame);
-        let frame = traces.tables().frames.get(frame).unwrap();
-        assert_eq!(frame.line, Line::Native);
-        assert_eq!(*traces.signature(frame.class), *b"Llibz/so/1/3;");
-        let text = |id| traces.tables().strings.get(id).unwrap();
-        assert_eq!(*text(frame.source), *b"libz.so.1.3");
-        assert_eq!(*text(frame.method), *b"deflate");
     }
 }

@@ -8,12 +8,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
-import java.util.regex.Pattern;
 
 /** CPU samples by stack, as the `hprof convert` command reads them out of a report or a dump. */
 public final class CpuStacks {
-    /** A frame whose class is the file of a library: `libz.so.1.3.deflate`. No Java class has such a name. */
-    private static final Pattern NATIVE = Pattern.compile(".+\\.so(\\.\\d+)*\\.[^.]+");
 
     /** Samples by stack, the outermost call first. */
     private final Map<List<String>, Long> stacks = new LinkedHashMap<>();
@@ -44,26 +41,11 @@ public final class CpuStacks {
         return of(stack -> stack.contains(method));
     }
 
-    /** Samples by the method that ran; what a native function took is its Java method's. */
+    /** Samples by the method that ran. */
     public Map<String, Long> self() {
         Map<String, Long> self = new HashMap<>();
-        stacks.forEach((stack, count) -> self.merge(javaTop(stack), count, Long::sum));
+        stacks.forEach((stack, count) -> self.merge(stack.get(stack.size() - 1), count, Long::sum));
         return self;
-    }
-
-    private static String javaTop(List<String> stack) {
-        String top = stack.get(stack.size() - 1);
-        return isNative(top) && stack.size() > 1 ? stack.get(stack.size() - 2) : top;
-    }
-
-    /** Whether a frame is a native function's, and not that of a Java method. */
-    public static boolean isNative(String frame) {
-        return NATIVE.matcher(frame).matches();
-    }
-
-    /** The stack with the most samples, the outermost call first. */
-    public List<String> widest() {
-        return stacks.entrySet().stream().max(Map.Entry.comparingByValue()).orElseThrow().getKey();
     }
 
     /** Every stack, the outermost call first. */

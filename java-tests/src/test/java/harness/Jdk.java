@@ -43,16 +43,6 @@ public final class Jdk {
         return major > 8 && Command.run(java(), "--list-modules").good().out.contains(module + "@");
     }
 
-    /** Whether its libzip.so has a zlib of its own with the names of functions that it does not export; others use the system's. */
-    public boolean hasItsOwnZlib() {
-        try {
-            Path library = home.resolve("lib/libzip.so");
-            return Files.exists(library) && Files.readString(library, StandardCharsets.ISO_8859_1).contains("longest_match");
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
     /** Its processor as `os.arch` has it, for example `aarch64`. An emulated one is not this machine's. */
     public String processor() {
         Command asked = Command.run(java(), "-XshowSettings:properties", "-version").good();

@@ -3,9 +3,7 @@ package readers;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import cpu.Compressing;
 import cpu.Mix;
-import cpu.NativeFramesTest;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -40,17 +38,6 @@ class ProfileReadersTest {
         Path report = report(jdk, "cpu=samples,interval=1,cutoff=0", Mix.class, "5");
         TextProfile profile = new TextProfile(report);
         assertTrue(profile.self.containsKey("cpu.Mix.large"), profile.self::toString);
-        mustBeIn(PythonReaders.gprof2dot(report), profile);
-        assertEquals(profile.stacks, PythonReaders.stackcollapse(report));
-    }
-
-    @Test
-    void bothReadNativeFunctions() {
-        // The system's zlib is stripped, so a JVM that uses it has no such name.
-        Jdk jdk = NativeFramesTest.withTheirOwnZlib().get(0);
-        Path report = report(jdk, "cpu=samples,interval=1,cutoff=0", Compressing.class, "10");
-        TextProfile profile = new TextProfile(report);
-        assertTrue(profile.self.containsKey("libzip.so.longest_match"), profile.self::toString);
         mustBeIn(PythonReaders.gprof2dot(report), profile);
         assertEquals(profile.stacks, PythonReaders.stackcollapse(report));
     }
