@@ -2,7 +2,7 @@
 
 use std::io;
 
-use format::{sub_record, BasicType};
+use format::{big_endian, sub_record, BasicType};
 use reader::{ClassDump, Constant, Field, Static};
 
 use crate::visitor::{id_at, id_bytes, u32_at};
@@ -41,10 +41,7 @@ impl Pieces<'_, '_> {
             return Ok(None);
         };
         let size = kind.size_bytes(id_bytes::<ID>()) as usize;
-        let value = self.take(size)?.map(|bytes| {
-            let number = |value: u64, byte: &u8| (value << 8) | u64::from(*byte);
-            bytes.iter().fold(0, number)
-        });
+        let value = self.take(size)?.map(big_endian);
         Ok(value.map(|value| (kind, value)))
     }
 }

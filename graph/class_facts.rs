@@ -24,7 +24,7 @@ pub enum References {
 }
 
 /// Name of the field that does not keep its target alive.
-const REFERENT: &[u8] = b"referent";
+const REFERENT: &str = "referent";
 
 /// One class.
 #[derive(Clone, Debug)]
@@ -56,14 +56,13 @@ pub(crate) struct AllFacts {
 
 impl AllFacts {
     /// The facts about all classes, with resolved layouts.
-    pub(crate) fn new(directory: &Directory, ids: &IdIndex, sizes: &Sizes, id_bytes: u32) -> Self {
+    pub(crate) fn new(directory: &Directory, ids: &IdIndex, sizes: &Sizes) -> Self {
         let (table, strings) = (&directory.classes, &directory.strings);
         let rule = Rule {
             table,
             strings,
             sizes,
             facts: strings.facts(),
-            id_bytes,
         };
         let count = u32::try_from(table.len()).unwrap_or(NONE);
         let mut all = Self {
@@ -157,7 +156,6 @@ struct Rule<'a> {
     strings: &'a StringTable,
     sizes: &'a Sizes,
     facts: &'a JvmFacts,
-    id_bytes: u32,
 }
 
 impl Rule<'_> {
@@ -166,16 +164,13 @@ impl Rule<'_> {
         if !matches!(self.table.layout(number), Layout::Complete { .. }) {
             return ClassFacts::without_fields(sizes);
         }
-        let (mut offsets, mut referent, mut at) = (Vec::new(), None, 0_u32);
-        for class in self.table.chain(number) {
-            let is_reference = self.strings.is_class(class.name, "java/lang/ref/Reference");
-            for field in &class.fields {
-                if is_reference && self.strings.bytes(field.name) == Some(REFERENT) {
-                    referent = Some(at);
-                } else if field.kind == BasicType::Object {
-                    offsets.push(at);
-                }
-                at = at.saturating_add(field.kind.size_bytes(self.id_bytes));
+        let (mut offsets, mut referent) = (Vec::new(), None);
+        let is_reference = |class| self.strings.is_class(class, "java/lang/ref/Reference");
+        for place in self.table.places(number) {
+            if place.is_named(self.strings, REFERENT) && is_reference(place.class.name) {
+                referent = Some(place.bytes.start);
+            } else if place.field.kind == BasicType::Object {
+                offsets.push(place.bytes.start);
             }
         }
         ClassFacts {

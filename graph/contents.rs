@@ -231,15 +231,14 @@ impl Heap<'_> {
     /// The fields of an instance with their values, nearest class first; the static fields of a
     /// class; none for an array.
     pub fn fields(&self, contents: &Contents) -> Vec<FieldValue> {
-        let directory = self.directory();
-        let name = |id: u64| directory.strings.text(id).unwrap_or_default().into_owned();
         match contents {
             Contents::Class(dump, own) => {
-                let field = |value: &reader::Static| FieldValue {
-                    class: dump.class,
-                    name: name(value.name),
-                    kind: value.kind,
-                    value: value.value,
+                let field = |value: &reader::Static| {
+                    let field = reader::Field {
+                        name: value.name,
+                        kind: value.kind,
+                    };
+                    self.field(dump.class, field, value.value)
                 };
                 let statics = dump.statics.iter().map(field);
                 let of_classes = Some(self.facts.of_classes).filter(|_| !own.is_empty());
@@ -247,34 +246,30 @@ impl Heap<'_> {
                 statics.chain(own.into_iter().flatten()).collect()
             }
             Contents::Instance { class, data } => {
-                let class = directory.classes.index(*class);
-                class.map_or_else(Vec::new, |class| self.values(class, data))
+                let class = self.directory().classes.index(*class);
+                let values = class.map(|class| self.values(class, data));
+                values.into_iter().flatten().collect()
             }
             Contents::References { .. } | Contents::Values { .. } => Vec::new(),
         }
     }
 
     /// The fields of an instance of the class with this number, and their values in `data`.
-    fn values(&self, class: usize, data: &[u8]) -> Vec<FieldValue> {
-        let directory = self.directory();
-        let (mut fields, mut at) = (Vec::new(), 0);
-        for class in directory.classes.chain(class) {
-            for field in &class.fields {
-                let size = field.kind.size_bytes(self.header().id_bytes) as usize;
-                let bytes = data.get(at..at + size).unwrap_or_default();
-                at += size;
-                let name = directory.strings.text(field.name).unwrap_or_default();
-                fields.push(FieldValue {
-                    class: class.id,
-                    name: name.into_owned(),
-                    kind: field.kind,
-                    value: bytes
-                        .iter()
-                        .fold(0, |value, byte| (value << 8) | u64::from(*byte)),
-                });
-            }
+    fn values<'a>(&'a self, class: usize, data: &'a [u8]) -> impl Iterator<Item = FieldValue> + 'a {
+        self.directory().classes.places(class).map(|place| {
+            let value = place.value(data).unwrap_or(0);
+            self.field(place.class.id, place.field, value)
+        })
+    }
+
+    fn field(&self, class: u64, field: reader::Field, value: u64) -> FieldValue {
+        let name = self.directory().strings.text(field.name);
+        FieldValue {
+            class,
+            name: name.unwrap_or_default().into_owned(),
+            kind: field.kind,
+            value,
         }
-        fields
     }
 }
 

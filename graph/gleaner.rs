@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
 use format::BasicType;
-use reader::{ClassDump, Root};
+use reader::{ClassDump, FieldPlace, Root};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::class_facts::NONE;
@@ -98,7 +98,7 @@ impl Gleaned {
 struct Known<'a, 'p> {
     heap: &'a Heap<'p>,
     retained: &'a Retained,
-    roles: Vec<Role>,
+    roles: Vec<Role<'a>>,
     fields: Vec<Box<[(u32, Holder)]>>,
     wants_holders: bool,
     /// Keys of the hash.
@@ -222,7 +222,7 @@ impl Gleaner<'_, '_> {
             return;
         };
         let role = self.known.roles.get(heap.class(object) as usize);
-        if role.is_some_and(|role| *role != Role::Other) {
+        if role.is_some_and(|role| !matches!(role, Role::Other)) {
             self.gleaned.holders.push((object, holder));
         }
     }
@@ -236,36 +236,37 @@ impl Gleaner<'_, '_> {
         }
     }
 
-    fn note(&mut self, object: u32, role: Role, data: &[u8]) {
-        let (heap, id_bytes) = (self.known.heap, self.id_bytes());
-        let number = |id: u64| heap.object(id).filter(|_| id != 0);
+    fn note(&mut self, object: u32, role: &Role<'_>, data: &[u8]) {
+        let heap = self.known.heap;
+        let value = |field: &FieldPlace<'_>| field.value(data).unwrap_or(0);
+        let held = |field: &FieldPlace<'_>| {
+            let id = Some(value(field)).filter(|id| *id != 0);
+            id.and_then(|id| heap.object(id))
+        };
         let gleaned = &mut self.gleaned;
         match role {
             Role::Text { array, coder } => {
-                if let Some(array) = number(array.value(data, id_bytes)) {
-                    let coder = coder.map_or(0, |coder| coder.value(data, id_bytes));
-                    let coder = u8::try_from(coder).unwrap_or(u8::MAX);
-                    gleaned.texts.push(Text {
-                        object,
-                        array,
-                        coder,
-                    });
-                }
+                let coder = coder.as_ref().map_or(0, value);
+                let coder = u8::try_from(coder).unwrap_or(u8::MAX);
+                gleaned.texts.extend(held(array).map(|array| Text {
+                    object,
+                    array,
+                    coder,
+                }));
             }
             Role::Boxed => gleaned.boxed.push(object),
             Role::Collection { size, array } => {
-                let array = array.and_then(|array| number(array.value(data, id_bytes)));
-                let size = size.map(|size| size.value(data, id_bytes));
+                let size = size.as_ref().map(value);
                 gleaned.collections.push(Collection {
                     object,
-                    array: array.unwrap_or(NONE),
+                    array: array.as_ref().and_then(held).unwrap_or(NONE),
                     size: size.map(|size| u32::try_from(size).unwrap_or(u32::MAX)),
                 });
             }
             Role::Wrapper { inner } => {
-                if let Some(inner) = number(inner.value(data, id_bytes)) {
-                    gleaned.wrappers.push((object, inner));
-                }
+                gleaned
+                    .wrappers
+                    .extend(held(inner).map(|inner| (object, inner)));
             }
             Role::Other => {}
         }
@@ -300,7 +301,7 @@ impl Visitor for Gleaner<'_, '_> {
         let known = self.known;
         match known.roles.get(known.heap.class(object) as usize) {
             None | Some(Role::Other) => {}
-            Some(role) => self.note(object, *role, data),
+            Some(role) => self.note(object, role, data),
         }
     }
 

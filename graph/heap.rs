@@ -92,7 +92,7 @@ impl<'p> Heap<'p> {
         let sizes = told.filter(|_| !options.by_rule).unwrap_or_else(assumed);
         let objects = u32::try_from(count).unwrap_or(NONE);
         let roots = Roots::new(&parts, &ids, &directory, objects);
-        let facts = AllFacts::new(&directory, &ids, &sizes, header.id_bytes);
+        let facts = AllFacts::new(&directory, &ids, &sizes);
         let parts = places(parts, &counts);
         let known = Known {
             ids: &ids,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use format::BasicType;
-use reader::{Field, StringTable};
+use reader::{Field, FieldPlace, StringTable};
 
 use crate::contents::Contents;
 use crate::error::GraphError;
@@ -25,21 +25,16 @@ pub(crate) enum Holder {
 /// The offsets of the reference fields of each class's instances, by class number, and each field
 /// as a holder.
 pub(crate) fn fields(heap: &Heap<'_>) -> Vec<Box<[(u32, Holder)]>> {
-    let (table, id_bytes) = (&heap.directory().classes, heap.header().id_bytes);
+    let table = &heap.directory().classes;
     let of_class = |class: usize| {
-        let (mut fields, mut at) = (Vec::new(), 0_u32);
-        for declaring in table.chain(class) {
-            let number = table
-                .index(declaring.id)
-                .and_then(|n| u32::try_from(n).ok());
-            for (place, field) in (0..).zip(&declaring.fields) {
-                if let (BasicType::Object, Some(number)) = (field.kind, number) {
-                    fields.push((at, Holder::Field(number, place)));
-                }
-                at = at.saturating_add(field.kind.size_bytes(id_bytes));
-            }
-        }
-        fields.into_boxed_slice()
+        let places = table
+            .places(class)
+            .filter(|it| it.field.kind == BasicType::Object);
+        let holder = |it: FieldPlace<'_>| {
+            let class = u32::try_from(it.class_number).ok()?;
+            Some((it.bytes.start, Holder::Field(class, it.number)))
+        };
+        places.filter_map(holder).collect()
     };
     (0..heap.classes() as usize).map(of_class).collect()
 }

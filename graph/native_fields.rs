@@ -1,6 +1,7 @@
 //! Classes with memory outside of the heap, and the values of their fields by name.
 
 use format::ClassName;
+use reader::FieldPlace;
 use rustc_hash::FxHashMap;
 
 use crate::contents::Contents;
@@ -55,23 +56,12 @@ impl<'h, 'p> NativeFields<'h, 'p> {
         let Contents::Instance { class: own, data } = contents else {
             return None;
         };
-        let (directory, id_bytes) = (self.heap.directory(), self.heap.header().id_bytes);
-        let (classes, mut at) = (&directory.classes, 0_usize);
-        for declaring in classes.chain(classes.index(*own)?) {
-            let name = classes
-                .index(declaring.id)
-                .and_then(|it| self.known.get(&it));
-            let is_it = class.is_none_or(|class| name == Some(&class));
-            for one in &declaring.fields {
-                let size = one.kind.size_bytes(id_bytes) as usize;
-                if is_it && directory.strings.bytes(one.name) == Some(field.as_bytes()) {
-                    let bytes = data.get(at..at.checked_add(size)?)?;
-                    let bits = bytes.iter();
-                    return Some(bits.fold(0, |value, byte| (value << 8) | u64::from(*byte)));
-                }
-                at = at.checked_add(size)?;
-            }
-        }
-        None
+        let directory = self.heap.directory();
+        let mut places = directory.classes.places(directory.classes.index(*own)?);
+        let is_of =
+            |number: usize| class.is_none_or(|class| self.known.get(&number) == Some(&class));
+        let is_it =
+            |it: &FieldPlace<'_>| it.is_named(&directory.strings, field) && is_of(it.class_number);
+        places.find(is_it)?.value(data)
     }
 }

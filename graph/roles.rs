@@ -1,31 +1,26 @@
 //! The role of the JDK's classes in the search for waste: strings, boxed numbers, collections.
 
-use format::BasicType;
-use reader::{Class, ClassTable, Layout, StringTable};
+use reader::{Class, ClassTable, FieldPlace, Layout, StringTable};
 
 use crate::heap::Heap;
 
-/// A field's position in the bytes of an instance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) offset: u32,
-    pub(crate) kind: BasicType,
-}
-
 /// The role of a class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+#[derive(Clone, Debug)]
+pub(crate) enum Role<'h> {
     /// A string: its array, and since JDK 9 the encoding of its characters.
-    Text { array: Place, coder: Option<Place> },
+    Text {
+        array: FieldPlace<'h>,
+        coder: Option<FieldPlace<'h>>,
+    },
     /// A boxed number, character or truth value.
     Boxed,
     /// A collection: its number of elements, and the array that contains them.
     Collection {
-        size: Option<Place>,
-        array: Option<Place>,
+        size: Option<FieldPlace<'h>>,
+        array: Option<FieldPlace<'h>>,
     },
     /// A collection that wraps another one.
-    Wrapper { inner: Place },
+    Wrapper { inner: FieldPlace<'h> },
     /// Anything else.
     Other,
 }
@@ -73,12 +68,11 @@ const BOXES: [&str; 8] = [
 ];
 
 /// The role of each class by its number.
-pub(crate) fn roles(heap: &Heap<'_>) -> Vec<Role> {
+pub(crate) fn roles<'h>(heap: &'h Heap<'_>) -> Vec<Role<'h>> {
     let directory = heap.directory();
     let finder = Finder {
         table: &directory.classes,
         strings: &directory.strings,
-        id_bytes: heap.header().id_bytes,
     };
     let count = usize::try_from(heap.classes()).unwrap_or(usize::MAX);
     (0..count).map(|class| finder.role(class)).collect()
@@ -87,32 +81,26 @@ pub(crate) fn roles(heap: &Heap<'_>) -> Vec<Role> {
 struct Finder<'h> {
     table: &'h ClassTable,
     strings: &'h StringTable,
-    id_bytes: u32,
 }
 
-impl Finder<'_> {
+impl<'h> Finder<'h> {
     /// The role of the class itself, or of its nearest superclass that has one.
-    fn role(&self, class: usize) -> Role {
+    fn role(&self, class: usize) -> Role<'h> {
         if !matches!(self.table.layout(class), Layout::Complete { .. }) {
             return Role::Other;
         }
-        let mut at = 0;
-        for class in self.table.chain(class) {
-            if class.loader == 0 {
-                if let Some(role) = self.own_role(class, at) {
-                    return role;
-                }
-            }
-            let own = u32::try_from(class.own_bytes(self.id_bytes)).unwrap_or(u32::MAX);
-            at = at.saturating_add(own);
-        }
-        Role::Other
+        let mut chain = self.table.chain(class).filter(|it| it.loader == 0);
+        let role = chain.find_map(|declaring| self.own_role(class, declaring));
+        role.unwrap_or(Role::Other)
     }
 
-    /// The role of this class itself, whose fields start at `at`.
-    fn own_role(&self, class: &Class, at: u32) -> Option<Role> {
-        let is = |name: &str| self.strings.is_class(class.name, name);
-        let place = |name: &str| self.place(class, at, name);
+    /// The role that a class has by one that it is or extends.
+    fn own_role(&self, class: usize, declaring: &Class) -> Option<Role<'h>> {
+        let is = |name: &str| self.strings.is_class(declaring.name, name);
+        let place = |name: &str| {
+            let mut places = self.table.places(class);
+            places.find(|it| it.is_named(self.strings, name) && it.class.id == declaring.id)
+        };
         if is("java/lang/String") {
             // Up to JDK 6, strings shared arrays, each using a part.
             let shares = place("offset").is_some();
@@ -131,31 +119,5 @@ impl Finder<'_> {
         let (_, size, array) = COLLECTIONS.iter().find(|(name, _, _)| is(name))?;
         let (size, array) = (place(size), place(array));
         (size.is_some() || array.is_some()).then_some(Role::Collection { size, array })
-    }
-
-    fn place(&self, class: &Class, at: u32, name: &str) -> Option<Place> {
-        let mut offset = at;
-        for field in &class.fields {
-            if self.strings.bytes(field.name) == Some(name.as_bytes()) {
-                return Some(Place {
-                    offset,
-                    kind: field.kind,
-                });
-            }
-            offset = offset.saturating_add(field.kind.size_bytes(self.id_bytes));
-        }
-        None
-    }
-}
-
-impl Place {
-    /// The value in an instance's data as raw bits; 0 if the data is too short.
-    pub(crate) fn value(self, data: &[u8], id_bytes: u32) -> u64 {
-        let start = self.offset as usize;
-        let end = start + self.kind.size_bytes(id_bytes) as usize;
-        let bytes = data.get(start..end).unwrap_or_default();
-        bytes
-            .iter()
-            .fold(0, |value, byte| (value << 8) | u64::from(*byte))
     }
 }

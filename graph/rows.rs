@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use format::BasicType;
-use reader::{ClassDump, Root, Static};
+use reader::{ClassDump, FieldPlace, Root, Static};
 
 use crate::class_facts::NONE;
 use crate::contents::Contents;
@@ -125,19 +125,13 @@ impl FieldTable {
 
 /// Offset and number of each reference field of a class's instances.
 fn references(heap: &Heap<'_>, class: u32, firsts: &[u32]) -> Box<[(u32, u32)]> {
-    let (table, id_bytes) = (&heap.directory().classes, heap.header().id_bytes);
-    let (mut found, mut at) = (Vec::new(), 0_u32);
-    for declaring in table.chain(class as usize) {
-        let first = table.index(declaring.id).and_then(|it| firsts.get(it));
-        for (place, field) in (0_u32..).zip(&declaring.fields) {
-            if field.kind == BasicType::Object {
-                let first = first.copied().unwrap_or(NONE);
-                found.push((at, first.saturating_add(place)));
-            }
-            at = at.saturating_add(field.kind.size_bytes(id_bytes));
-        }
-    }
-    found.into()
+    let places = heap.directory().classes.places(class as usize);
+    let places = places.filter(|it| it.field.kind == BasicType::Object);
+    let number = |it: FieldPlace<'_>| {
+        let first = firsts.get(it.class_number).copied().unwrap_or(NONE);
+        (it.bytes.start, first.saturating_add(it.number.into()))
+    };
+    places.map(number).collect()
 }
 
 impl Heap<'_> {

@@ -187,16 +187,10 @@ impl Heap<'_> {
 
     /// The id of the name of an instance's first field with this reference, nearest class first.
     fn field_with(&self, class: usize, data: &[u8], id: u64) -> Option<u64> {
-        let (table, id_bytes) = (&self.directory().classes, self.header().id_bytes);
-        let mut at = 0;
-        for field in table.chain(class).flat_map(|class| &class.fields) {
-            let bytes = data.get(at..).unwrap_or_default();
-            if field.kind == BasicType::Object && id_in(bytes, 0, id_bytes) == id {
-                return Some(field.name);
-            }
-            at += field.kind.size_bytes(id_bytes) as usize;
-        }
-        None
+        let places = self.directory().classes.places(class);
+        let mut places = places.filter(|it| it.field.kind == BasicType::Object);
+        let field = places.find(|it| it.value(data).unwrap_or(0) == id);
+        field.map(|it| it.field.name)
     }
 
     /// A link as it is shown between two objects of a path: `.name`, `[7]`.

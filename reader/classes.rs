@@ -69,6 +69,8 @@ pub struct ClassTable {
     by_id: HashMap<u64, usize>,
     /// Number of fields of all classes.
     fields: usize,
+    /// Bytes of an identifier in instances.
+    id_bytes: u32,
 }
 
 impl ClassTable {
@@ -189,9 +191,10 @@ impl ClassTable {
 
     /// Computes the layouts. Call it after all classes are added, and again if more are added.
     pub fn resolve(&mut self, id_bytes: u32) {
+        self.id_bytes = id_bytes;
         self.chains = vec![Chain::default(); self.classes.len()];
         for start in 0..self.classes.len() {
-            self.resolve_from(start, id_bytes);
+            self.resolve_from(start);
         }
     }
 
@@ -219,12 +222,21 @@ impl ClassTable {
     /// The class and those of its superclasses that declare fields, nearest first. It includes all
     /// of them only if the layout is complete.
     pub fn chain(&self, index: usize) -> impl Iterator<Item = &Class> {
+        self.numbered_chain(index).map(|(_, class)| class)
+    }
+
+    pub(crate) fn numbered_chain(&self, index: usize) -> impl Iterator<Item = (usize, &Class)> {
         let mut next = Some(index);
         std::iter::from_fn(move || {
             let at = next?;
             next = self.chains.get(at)?.next;
-            self.classes.get(at)
+            Some((at, self.classes.get(at)?))
         })
+    }
+
+    /// Bytes of an identifier in instances.
+    pub(crate) fn id_bytes(&self) -> u32 {
+        self.id_bytes
     }
 
     /// Calls `change` with the class of this id. Adds the class if it is new.
@@ -242,7 +254,7 @@ impl ClassTable {
 
     /// Walks up to a known layout, then back down: no recursion, because a hostile chain can be
     /// millions deep.
-    fn resolve_from(&mut self, start: usize, id_bytes: u32) {
+    fn resolve_from(&mut self, start: usize) {
         let mut path = Vec::new();
         let mut at = Some(start);
         let mut above = Chain {
@@ -269,7 +281,7 @@ impl ClassTable {
             (at, above.layout) = self.step_up(index, above.layout);
         }
         for index in path.into_iter().rev() {
-            self.settle(index, above, id_bytes);
+            self.settle(index, above);
             above = self.link(index);
         }
     }
@@ -296,10 +308,12 @@ impl ClassTable {
         }
     }
 
-    fn settle(&mut self, index: usize, above: Chain, id_bytes: u32) {
-        let class = self.at(index);
-        let own_bytes = class.map_or(0, |class| class.own_bytes(id_bytes));
-        let own_references = class.map_or(0, Class::own_references);
+    fn settle(&mut self, index: usize, above: Chain) {
+        let (mut own_bytes, mut own_references) = (0, 0);
+        for field in self.at(index).into_iter().flat_map(|class| &class.fields) {
+            own_bytes += u64::from(field.kind.size_bytes(self.id_bytes));
+            own_references += u64::from(field.kind == BasicType::Object);
+        }
         if let Some(chain) = self.chains.get_mut(index) {
             chain.visiting = false;
             chain.next = above.next;
@@ -318,23 +332,5 @@ impl ClassTable {
                 chain.next = None;
             }
         }
-    }
-}
-
-impl Class {
-    /// Sum of the sizes of the class's own fields.
-    pub fn own_bytes(&self, id_bytes: u32) -> u64 {
-        let sizes = self
-            .fields
-            .iter()
-            .map(|field| u64::from(field.kind.size_bytes(id_bytes)));
-        sizes.sum()
-    }
-    /// Number of the class's own fields that are references.
-    fn own_references(&self) -> u64 {
-        let fields = self.fields.iter();
-        fields
-            .filter(|field| field.kind == BasicType::Object)
-            .count() as u64
     }
 }

@@ -23,6 +23,7 @@ mod dump;
 mod dumped_sites;
 mod dumps_in_file;
 mod error;
+mod field_place;
 mod gather;
 mod header;
 mod heap_length;
@@ -68,6 +69,7 @@ pub use directory::Directory;
 pub use dump::{DumpReader, Event};
 pub use dumps_in_file::{copy_one_dump, dumps_in_file, dumps_in_stream};
 pub use error::ReadError;
+pub use field_place::FieldPlace;
 pub use format::RootKind;
 pub use header::{Header, Version};
 pub use heap_length::{

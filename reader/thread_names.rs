@@ -42,7 +42,6 @@ struct Object {
 struct Fields<'a> {
     classes: &'a ClassTable,
     strings: &'a StringTable,
-    id_bytes: u32,
 }
 
 /// Names of thread objects by id: the field `name` of `java.lang.Thread`, which is a `char[]` or a
@@ -59,13 +58,8 @@ pub fn thread_names(
     budget: Budget,
 ) -> Result<HashMap<u64, String>, ReadError> {
     let first = reader(open, budget)?;
-    let id_bytes = first.header().id_bytes;
-    classes.resolve(id_bytes);
-    let fields = Fields {
-        classes,
-        strings,
-        id_bytes,
-    };
+    classes.resolve(first.header().id_bytes);
+    let fields = Fields { classes, strings };
     let mut next = Some(first);
     fields.names(threads, &mut |wanted| {
         if wanted.is_empty() {
@@ -93,13 +87,8 @@ pub fn thread_names_at(
     strings: &StringTable,
     threads: &[u64],
 ) -> Result<HashMap<u64, String>, ReadError> {
-    let id_bytes = dump.header().id_bytes;
-    classes.resolve(id_bytes);
-    let fields = Fields {
-        classes,
-        strings,
-        id_bytes,
-    };
+    classes.resolve(dump.header().id_bytes);
+    let fields = Fields { classes, strings };
     let end = dump.file_end();
     fields.names(threads, &mut |wanted| {
         let mut found = Objects::new(wanted, dump.budget());
@@ -216,22 +205,9 @@ impl Fields<'_> {
 
     /// The raw value of this class's field with this name, or `None`.
     fn value(&self, object: &Object, owner: &str, name: &str) -> Option<u64> {
-        let mut rest = object.data.as_slice();
-        for class in self.classes.chain(self.classes.index(object.class)?) {
-            let is_owner = self.strings.is_class(class.name, owner);
-            for field in &class.fields {
-                let size = field.kind.size_bytes(self.id_bytes) as usize;
-                let (value, after) = rest.split_at_checked(size)?;
-                rest = after;
-                if is_owner && self.strings.bytes(field.name) == Some(name.as_bytes()) {
-                    return Some(
-                        value
-                            .iter()
-                            .fold(0, |number, byte| (number << 8) | u64::from(*byte)),
-                    );
-                }
-            }
-        }
-        None
+        let mut places = self.classes.places(self.classes.index(object.class)?);
+        let is_of = |class: u64| self.strings.is_class(class, owner);
+        let field = places.find(|it| it.is_named(self.strings, name) && is_of(it.class.name));
+        field?.value(&object.data)
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use format::redaction::{is_string_value, Decision, FieldRule, Redacted, Redaction};
 use format::BasicType;
-use reader::{Class, ClassTable, Field, Layout, StringTable};
+use reader::{Class, ClassTable, Field, FieldPlace, Layout, StringTable};
 
 /// The redaction of a class's instances.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,6 @@ pub(crate) struct Planner<'s> {
     pub(crate) redaction: &'s Redaction,
     pub(crate) strings: &'s StringTable,
     pub(crate) classes: &'s ClassTable,
-    pub(crate) id_bytes: u32,
 }
 
 impl Planner<'_> {
@@ -37,30 +36,25 @@ impl Planner<'_> {
             data_bytes: Some(data_bytes),
             ..Plan::default()
         };
-        let mut at = 0;
-        for class in self.classes.chain(index) {
-            for field in &class.fields {
-                let end = at + u64::from(field.kind.size_bytes(self.id_bytes));
-                self.add(class, field, at..end, &mut plan);
-                at = end;
-            }
+        for place in self.classes.places(index) {
+            self.add(&place, &mut plan);
         }
         plan
     }
 
-    fn add(&self, class: &Class, field: &Field, place: Range<u64>, plan: &mut Plan) {
+    fn add(&self, place: &FieldPlace<'_>, plan: &mut Plan) {
+        let (class, field) = (place.class, &place.field);
+        let (start, end) = (place.bytes.start.into(), place.bytes.end.into());
         if field.kind != BasicType::Object {
             if !self.keeps_value(class.name, field.name) {
                 match plan.blanks.last_mut() {
-                    Some(last) if last.end == place.start => last.end = place.end,
-                    _ => plan.blanks.push(place),
+                    Some(last) if last.end == start => last.end = end,
+                    _ => plan.blanks.push(start..end),
                 }
             }
             return;
         }
-        let Ok(at) = usize::try_from(place.start) else {
-            return;
-        };
+        let at = place.bytes.start as usize;
         if self.is_string_value(class, field) {
             plan.deciding.push((at, Decision::String));
         }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use format::redaction::{FieldRule, Redacted, Redaction};
-use format::{record as tag, BasicType};
+use format::{big_endian, record as tag, BasicType};
 use reader::{
     Budget, ClassDump, Directory, DumpReader, Event, HeapRecord, IdSet, Instance, ReadError, Record,
 };
@@ -76,7 +76,6 @@ impl<'s> Survey<'s> {
             redaction: self.redaction,
             strings: &self.directory.strings,
             classes: &self.directory.classes,
-            id_bytes: self.id_bytes,
         }
     }
 
@@ -265,9 +264,7 @@ impl<'s> Survey<'s> {
             dump.read_data(data)?;
             for &(at, decision) in &plan.deciding {
                 let bytes = data.get(at..at + self.id_bytes as usize);
-                let id = bytes.unwrap_or_default().iter();
-                let id = id.fold(0, |id, &byte| id << 8 | u64::from(byte));
-                found.push((decision, id));
+                found.push((decision, big_endian(bytes.unwrap_or_default())));
             }
         }
         Ok(found.into_iter())

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use format::{BasicType, ClassName};
+use format::{big_endian, BasicType, ClassName};
 use graph::{Heap, Unseen};
 
 use crate::process::process_named;
@@ -52,9 +52,8 @@ pub(crate) fn type_name(kind: BasicType) -> String {
 
 /// The values of an array as Java prints them.
 pub(super) fn values(kind: BasicType, bytes: &[u8]) -> impl Iterator<Item = String> + '_ {
-    let number = |number: u64, byte: &u8| (number << 8) | u64::from(*byte);
     let all = bytes.chunks_exact(kind.size_bytes(8) as usize);
-    all.map(move |bytes| value(kind, bytes.iter().fold(0, number)))
+    all.map(move |bytes| value(kind, big_endian(bytes)))
 }
 
 /// A primitive value as Java prints it; characters as numbers.

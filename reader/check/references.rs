@@ -7,7 +7,7 @@ use super::rule::Rule;
 use crate::classes::{ClassTable, Layout};
 use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
-use crate::heap_record::{ClassDump, HeapRecord, Instance, ObjectArray, PrimitiveArray};
+use crate::heap_record::{ClassDump, HeapRecord, Instance, ObjectArray, PrimitiveArray, Static};
 use crate::id_set::IdSet;
 use crate::strings::StringTable;
 use format::RootKind;
@@ -138,33 +138,31 @@ impl<'a> References<'a> {
         self.faults.add(rule, offset, text);
     }
 
-    fn class(&mut self, offset: u64, class: &ClassDump) {
-        let (classes, strings) = (self.classes, self.strings);
-        let name = || classes.java_name(class.class, strings);
+    /// A boolean must be 0 or 1.
+    fn boolean(&mut self, offset: u64, value: u64, place: Place) {
+        if value > 1 {
+            let (classes, strings) = (self.classes, self.strings);
+            self.fault(Rule::BooleanValue, offset, || {
+                format!("{} is {value}", place.text(classes, strings))
+            });
+        }
+    }
+
+    fn class(&mut self, offset: u64, dump: &ClassDump) {
+        let class = dump.class;
         for (slot, id) in [
-            ("loader", class.loader),
-            ("signers", class.signers),
-            ("protection domain", class.protection_domain),
+            ("loader", dump.loader),
+            ("signers", dump.signers),
+            ("protection domain", dump.protection_domain),
         ] {
-            let class = class.class;
             let place = Place::ClassSlot { slot, class };
             self.refer(Rule::ClassSlotDangling, offset, id, place);
         }
-        for field in &class.statics {
-            let field_name = || strings.text(field.name).unwrap_or_default();
-            match field.kind {
-                BasicType::Object => {
-                    let place = Place::Static {
-                        name: field.name,
-                        class: class.class,
-                    };
-                    self.refer(Rule::StaticDangling, offset, field.value, place);
-                }
-                BasicType::Boolean if field.value > 1 => {
-                    self.fault(Rule::BooleanValue, offset, || {
-                        format!("static {} of {} is {}", field_name(), name(), field.value)
-                    })
-                }
+        for Static { name, kind, value } in dump.statics.iter().copied() {
+            let place = Place::Static { name, class };
+            match kind {
+                BasicType::Object => self.refer(Rule::StaticDangling, offset, value, place),
+                BasicType::Boolean => self.boolean(offset, value, place),
                 _ => {}
             }
         }
@@ -207,38 +205,22 @@ impl<'a> References<'a> {
         }
         self.data.clear();
         dump.read_data(&mut self.data)?;
-        self.fields(offset, index, dump.header().id_bytes);
+        self.fields(offset, index);
         Ok(())
     }
 
     /// Walks the fields in the data read last.
-    fn fields(&mut self, offset: u64, class: usize, id_bytes: u32) {
-        let (classes, strings) = (self.classes, self.strings);
+    fn fields(&mut self, offset: u64, class: usize) {
         let data = std::mem::take(&mut self.data);
-        let mut rest = data.as_slice();
-        'data: for class in classes.chain(class) {
-            for field in &class.fields {
-                let size = field.kind.size_bytes(id_bytes) as usize;
-                let Some((value, after)) = rest.split_at_checked(size) else {
-                    break 'data;
-                };
-                rest = after;
-                let name = || {
-                    let field = strings.text(field.name).unwrap_or_default();
-                    format!("{field} of {}", classes.java_name(class.id, strings))
-                };
-                match (field.kind, value) {
-                    (BasicType::Object, value) => {
-                        let (name, class) = (field.name, class.id);
-                        let place = Place::Field { name, class };
-                        self.refer(Rule::FieldDangling, offset, big_endian(value), place);
-                    }
-                    (BasicType::Boolean, [0 | 1]) => {}
-                    (BasicType::Boolean, value) => self.fault(Rule::BooleanValue, offset, || {
-                        format!("{} is {}", name(), big_endian(value))
-                    }),
-                    _ => {}
+        for field in self.classes.places(class) {
+            let (name, class) = (field.field.name, field.class.id);
+            let (value, place) = (|| field.value(&data), Place::Field { name, class });
+            match field.field.kind {
+                BasicType::Object => {
+                    self.refer(Rule::FieldDangling, offset, value().unwrap_or(0), place);
                 }
+                BasicType::Boolean => self.boolean(offset, value().unwrap_or(0), place),
+                _ => {}
             }
         }
         self.data = data;
@@ -294,10 +276,4 @@ impl<'a> References<'a> {
         }
         Ok(())
     }
-}
-
-fn big_endian(value: &[u8]) -> u64 {
-    value
-        .iter()
-        .fold(0, |number, byte| (number << 8) | u64::from(*byte))
 }

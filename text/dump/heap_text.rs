@@ -4,7 +4,7 @@ use std::io::Write;
 
 use format::{BasicType, ObjectSizes};
 use reader::{
-    Budget, ClassDump, DumpReader, Event, Field, HeapRecord, Instance, Layout, ObjectArray,
+    Budget, ClassDump, DumpReader, Event, FieldPlace, HeapRecord, Instance, Layout, ObjectArray,
 };
 
 use super::error::TextError;
@@ -36,9 +36,8 @@ pub(super) struct HeapText<'s> {
     survey: &'s Survey,
     /// The values of the current instance.
     values: Vec<u8>,
-    /// Its class and superclasses, whose last is first in text: the offset of their fields among
-    /// the values.
-    supers: Vec<(usize, &'s [Field])>,
+    /// Its fields.
+    places: Vec<FieldPlace<'s>>,
     /// Instances whose values do not match their class.
     damaged: u64,
 }
@@ -49,7 +48,7 @@ impl<'s> HeapText<'s> {
         Self {
             survey,
             values: Vec::new(),
-            supers: Vec::new(),
+            places: Vec::new(),
             damaged: 0,
         }
     }
@@ -156,16 +155,17 @@ impl<'s> HeapText<'s> {
         };
         self.values.clear();
         dump.read_data(&mut self.values)?;
-        self.supers.clear();
-        let mut offset = 0;
-        for class in classes.chain(class) {
-            self.supers.push((offset, &class.fields));
-            let own_bytes = class.own_bytes(survey.id_bytes);
-            offset = offset.saturating_add(usize::try_from(own_bytes).unwrap_or(usize::MAX));
-        }
-        for &(offset, fields) in self.supers.iter().rev() {
-            let values = self.values.get(offset..).unwrap_or_default();
-            references(values, fields, survey, out)?;
+        self.places.clear();
+        self.places.extend(classes.places(class));
+        // In text, the last superclass is first.
+        let of_classes = self
+            .places
+            .chunk_by(|a, b| a.class_number == b.class_number);
+        for place in of_classes.rev().flatten() {
+            if place.field.kind == BasicType::Object {
+                let value = place.value(&self.values).unwrap_or(0);
+                heap_line::field(survey.string(place.field.name), value, out)?;
+            }
         }
         Ok(())
     }
@@ -187,25 +187,4 @@ impl<'s> HeapText<'s> {
         }
         Ok(())
     }
-}
-
-/// Writes the references among the fields at the start of these values.
-fn references(
-    mut values: &[u8],
-    fields: &[Field],
-    survey: &Survey,
-    out: &mut impl Write,
-) -> Result<(), TextError> {
-    for field in fields {
-        let width = field.kind.size_bytes(survey.id_bytes) as usize;
-        let Some((value, rest)) = values.split_at_checked(width) else {
-            break;
-        };
-        values = rest;
-        if field.kind == BasicType::Object {
-            let value = value.iter().fold(0, |id, &byte| id << 8 | u64::from(byte));
-            heap_line::field(survey.string(field.name), value, out)?;
-        }
-    }
-    Ok(())
 }
