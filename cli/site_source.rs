@@ -1,6 +1,6 @@
 //! Which of a file's two kinds of allocation sites to use.
 
-use reader::{Allocations, SiteTable};
+use reader::{Profiles, SiteTable};
 
 /// The source of allocation sites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -16,7 +16,7 @@ pub(crate) const ADVICE: &str = "Record them with the agent's option heap=sites 
 
 impl SiteSource {
     /// The sites from this source.
-    fn table(self, found: &Allocations) -> Option<&SiteTable> {
+    fn table(self, found: &Profiles) -> Option<&SiteTable> {
         match self {
             Self::Sites => found.recorded.as_ref(),
             Self::Dump => found.dumped.as_ref(),
@@ -24,7 +24,7 @@ impl SiteSource {
     }
 
     /// The missing part if this source has no sites.
-    fn missing(self, found: &Allocations) -> &'static str {
+    fn missing(self, found: &Profiles) -> &'static str {
         match self {
             Self::Sites => "none were recorded",
             Self::Dump if found.has_heap => {
@@ -38,7 +38,7 @@ impl SiteSource {
 /// The requested sites; by default the profiler's counts, otherwise those of the heap dump. The
 /// error is one sentence.
 pub(crate) fn choose(
-    found: &Allocations,
+    found: &Profiles,
     asked: Option<SiteSource>,
 ) -> Result<(SiteSource, &SiteTable), String> {
     let (first, second) = (SiteSource::Sites, SiteSource::Dump);

@@ -5,7 +5,7 @@ mod listing;
 use std::cmp::Reverse;
 use std::path::PathBuf;
 
-use reader::{Allocations, Site, SiteTable};
+use reader::{Profiles, Site, SiteTable};
 
 use crate::dump_file::DumpFile;
 use crate::number::limit;
@@ -65,7 +65,7 @@ pub(crate) struct Arguments {
 /// Reads the file and prints its sites.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let file = DumpFile::of_one(&arguments.file, arguments.dump)?;
-    let found = file.whole(Allocations::read)?;
+    let found = file.whole(Profiles::read)?;
     let chosen = choose(&found, arguments.from);
     let (source, table) = chosen.map_err(|reason| file.refuse(reason))?;
     if arguments.allocated && table.allocated.is_none() {

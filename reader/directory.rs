@@ -22,8 +22,8 @@ pub struct Directory {
     pub classes: ClassTable,
     /// The names of threads from START THREAD: string ids by the thread object's id.
     pub thread_names: HashMap<u64, u64>,
-    stacks: StackRecords,
-    sites: SiteRecords,
+    pub(crate) stacks: StackRecords,
+    pub(crate) sites: SiteRecords,
 }
 
 impl Directory {
@@ -47,6 +47,10 @@ impl Directory {
 
     /// Checks the memory used by the tables. Errors: [`ReadError::TooMuch`].
     pub fn allow(&self, budget: Budget) -> Result<(), ReadError> {
+        budget.allow(self.held_bytes())
+    }
+
+    pub(crate) fn held_bytes(&self) -> u64 {
         let threads = (self.thread_names.len() as u64).saturating_mul(ENTRY_BYTES);
         let held = [
             self.strings.held_bytes(),
@@ -54,7 +58,7 @@ impl Directory {
             self.stacks.held_bytes(),
             self.sites.held_bytes(),
         ];
-        budget.allow(held.into_iter().fold(threads, u64::saturating_add))
+        held.into_iter().fold(threads, u64::saturating_add)
     }
 
     /// The name of the class with this serial; `None` if the file does not contain it.
@@ -70,7 +74,7 @@ impl Directory {
     /// The profiler's sites; `None` if the file has none.
     pub fn sites(&self) -> Option<SiteTable> {
         let mut names = Names::new(&self.strings);
-        self.sites.clone().finish(&self.stacks, &mut names)
+        self.sites.finish(&self.stacks, &mut names)
     }
 }
 

@@ -3,19 +3,17 @@
 //!
 //! [`DumpReader`] returns a file's records as events, sequentially and in little memory. Built on
 //! it are [`check()`] (is the file valid?), [`summarize`] (what does it contain?), [`Histogram`]
-//! (objects by class), [`Allocations`] (allocation sites) and [`CpuProfile`] (CPU time). The last
-//! two also read text profiles, with [`TextReader`]. Files may be hostile: no length or count in a
+//! (objects by class), [`Profiles`] (allocation sites and CPU time), which also reads
+//! text profiles, with [`TextReader`]. Files may be hostile: no length or count in a
 //! file is trusted for allocation, a text to which many records refer is stored once, and the
 //! memory for everything stored has a limit, [`Budget`].
 #![forbid(unsafe_code)]
 
 pub mod command;
 
-mod allocations;
 mod budget;
 mod check;
 mod classes;
-mod cpu_profile;
 mod cpu_table;
 mod damage;
 mod directory;
@@ -40,6 +38,7 @@ mod names;
 mod object_sums;
 mod opened;
 mod plain_file;
+mod profiles;
 mod read_ahead;
 mod record;
 mod reference_width;
@@ -55,14 +54,12 @@ mod text;
 mod thread_names;
 mod twins;
 
-pub use allocations::Allocations;
 pub use budget::Budget;
 pub use check::fault::{Fault, Report, RuleTotal};
 pub use check::origin::Origin;
 pub use check::rule::{Rule, Severity};
 pub use check::{check, CheckOptions};
 pub use classes::{Class, ClassTable, Layout};
-pub use cpu_profile::CpuProfile;
 pub use cpu_table::{CpuKind, CpuRow, CpuTable};
 pub use damage::{Damage, DamageKind};
 pub use directory::Directory;
@@ -87,6 +84,7 @@ pub use live_sites::{Counted, Stratum};
 pub use members::{FoundMembers, Members};
 pub use opened::Opened;
 pub use plain_file::PlainFile;
+pub use profiles::Profiles;
 pub use record::*;
 pub use reference_width::ReferenceWidth;
 pub use sites::{Amount, Site, SiteTable};

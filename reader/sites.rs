@@ -128,7 +128,7 @@ impl SiteRecords {
     }
 
     /// The sites with names, or `None` if there was no record.
-    pub(crate) fn finish(self, stacks: &StackRecords, names: &mut Names<'_>) -> Option<SiteTable> {
+    pub(crate) fn finish(&self, stacks: &StackRecords, names: &mut Names<'_>) -> Option<SiteTable> {
         if !self.seen {
             return None;
         }

@@ -1,6 +1,6 @@
 //! Where the time, or the memory, went: as a picture, folded stacks, or a profile for pprof.
 
-use reader::{Allocations, CpuKind, CpuProfile, CpuTable, SiteTable, Stacks};
+use reader::{CpuKind, CpuTable, Profiles, SiteTable, Stacks};
 
 use crate::dump_file::DumpFile;
 use crate::outcome::{Failure, Verdict};
@@ -54,13 +54,13 @@ enum Weights {
 impl Profile {
     /// What this source has; by default the first that the file has.
     fn read(file: &DumpFile, from: Option<Source>) -> Result<Self, Failure> {
+        let mut found = file.whole(Profiles::read)?;
         let source = match from {
             Some(Source::Sites | Source::Allocated) => Some(SiteSource::Sites),
             Some(Source::Dump) => Some(SiteSource::Dump),
             Some(Source::Samples | Source::Times) | None => {
-                let found = file.whole(CpuProfile::read)?;
-                let samples = found.samples.filter(|_| from != Some(Source::Times));
-                let times = found.times.filter(|_| from != Some(Source::Samples));
+                let samples = found.samples.take().filter(|_| from != Some(Source::Times));
+                let times = found.times.take().filter(|_| from != Some(Source::Samples));
                 let samples = samples.map(|table| Weights::Cpu(table, CpuKind::Samples));
                 let times = times.map(|table| Weights::Cpu(table, CpuKind::Times));
                 match (samples.or(times), from) {
@@ -76,7 +76,6 @@ impl Profile {
                 }
             }
         };
-        let found = file.whole(Allocations::read)?;
         let chosen = choose(&found, source).map(|(source, _)| source);
         let chosen = chosen.map_err(|reason| match source {
             Some(_) => file.refuse(reason),

@@ -1,6 +1,6 @@
 //! Allocation sites as an answer.
 
-use reader::{Allocations, Amount, Site, SiteTable, Stacks};
+use reader::{Amount, Profiles, Site, SiteTable, Stacks};
 use serde_json::json;
 
 use crate::cell::Cell;
@@ -13,7 +13,7 @@ use crate::table::{Table, INDENT};
 /// The sites to print.
 #[derive(Debug)]
 pub(super) struct Listing<'a> {
-    pub(super) found: &'a Allocations,
+    pub(super) found: &'a Profiles,
     pub(super) source: SiteSource,
     pub(super) table: &'a SiteTable,
     /// Largest first.

@@ -11,7 +11,7 @@
 
 use std::io::Read;
 
-use reader::{check, summarize, Budget, CheckOptions, CpuProfile, DumpReader, ReadError};
+use reader::{check, summarize, Budget, CheckOptions, DumpReader, Profiles, ReadError};
 use sample::*;
 
 /// Records of one kind in a file; enough that spare capacity of a table does not matter.
@@ -92,7 +92,7 @@ fn by_summary(file: &[u8], budget: Budget) -> Result<(), ReadError> {
 }
 
 fn by_profile(file: &[u8], budget: Budget) -> Result<(), ReadError> {
-    CpuProfile::read(Box::new(file), budget).map(drop)
+    Profiles::read(Box::new(file), budget).map(drop)
 }
 
 /// Bytes of the budget that each record of a kind takes.
@@ -106,10 +106,10 @@ fn cost_bytes(read: fn(&[u8], Budget) -> Result<(), ReadError>, add: Add) -> u64
 
 #[test]
 fn each_kind_is_counted_for_what_it_costs() {
-    // For check, info, and the CPU profile: bytes of a table's entry, and of a text.
+    // For check, info, and the profiles: bytes of a table's entry, and of a text.
     let costs: [(&str, Add, [u64; 3]); 6] = [
         ("strings", a_string, [113, 113, 113]),
-        ("classes", a_class, [196, 256, 64]),
+        ("classes", a_class, [196, 256, 256]),
         ("frames", a_frame, [2, 160, 160]),
         ("traces", a_trace, [131, 176, 176]),
         ("threads", a_thread, [66, 128, 0]),

@@ -1,14 +1,10 @@
 //! Allocation sites and CPU profiles, from records, from the objects of a heap dump and from text.
 
-use reader::{Allocations, Amount, CpuProfile, Opened, ReadError, Site};
+use reader::{Amount, Opened, Profiles, ReadError, Site};
 use sample::*;
 
-fn allocations(file: &[u8]) -> Allocations {
-    Allocations::read(Box::new(file), reader::Budget::default()).unwrap()
-}
-
-fn cpu(file: &[u8]) -> CpuProfile {
-    CpuProfile::read(Box::new(file), reader::Budget::default()).unwrap()
+fn profiles(file: &[u8]) -> Profiles {
+    Profiles::read(Box::new(file), reader::Budget::default()).unwrap()
 }
 
 fn amount(bytes: u64, objects: u64) -> Amount {
@@ -42,7 +38,7 @@ fn objects_are_counted_by_class_and_trace() {
     dump.heap(1).push(ints);
     dump.heap(1).push(instance(0x3010, 99, BASE, &[0; 9]));
     dump.heap(1).push(instance(0x3018, 0, BASE, &[0; 9]));
-    let found = allocations(&dump.bytes());
+    let found = profiles(&dump.bytes());
     assert!(found.recorded.is_none() && found.has_heap);
     let table = found.dumped.unwrap();
     let site = |class: &str, trace, live| Site {
@@ -67,7 +63,7 @@ fn the_last_report_of_sites_counts() {
     let mut dump = without_heap();
     dump.records.push(sites(0, 100, &[(18, 60), (17, 40)]));
     dump.records.push(sites(1, 90, &[(18, 50)]));
-    let found = allocations(&dump.bytes());
+    let found = profiles(&dump.bytes());
     let table = found.recorded.unwrap();
     let rows = table.rows.iter();
     let rows: Vec<_> = rows
@@ -88,7 +84,7 @@ fn garbage_is_not_live_where_a_heap_shows_it() {
     let mut dump = Dump::small();
     // The heap has one object of the first site, and none of the second.
     dump.records.push(sites(0, 100, &[(18, 60), (17, 40)]));
-    let table = allocations(&dump.bytes()).recorded.unwrap();
+    let table = profiles(&dump.bytes()).recorded.unwrap();
     let rows: Vec<_> = table
         .rows
         .iter()
@@ -119,7 +115,7 @@ fn sites_of_a_text_have_their_stacks() {
         \x20rank   self  accum     bytes objs     bytes  objs trace name\n\
         \x20   1 60.00% 60.00%      160    2       320     4 300001 byte[]\n\
         SITES END\n";
-    let found = allocations(text.as_bytes());
+    let found = profiles(text.as_bytes());
     let byte_arrays = Site {
         class: "byte[]".into(),
         trace: 300_001,
@@ -142,19 +138,19 @@ fn samples_of_all_reports_add_up() {
     let mut dump = Dump::small();
     dump.records.push(samples(7, &[(4, 2), (2, 3)]));
     dump.records.push(samples(5, &[(3, 3)]));
-    let found = cpu(&dump.bytes());
+    let found = profiles(&dump.bytes());
     let table = found.samples.unwrap();
     let rows: Vec<_> = table.rows.iter().map(|row| (row.trace, row.cost)).collect();
     assert_eq!((rows, table.total), (vec![(3, 5), (2, 4)], 12));
     assert!(found.times.is_none());
-    assert!(cpu(&Dump::small().bytes()).samples.is_none());
+    assert!(profiles(&Dump::small().bytes()).samples.is_none());
 }
 
 #[test]
 fn frames_of_samples_have_names() {
     let mut dump = Dump::small();
     dump.records.push(samples(7, &[(7, 2)]));
-    let found = cpu(&dump.bytes());
+    let found = profiles(&dump.bytes());
     let frames: Vec<_> = found.stacks.frames(2).collect();
     assert_eq!(frames.len(), 2);
     assert_eq!(
@@ -183,7 +179,7 @@ fn text_is_told_from_binary() {
         let opened = Opened::new(Box::new(neither));
         assert!(matches!(opened, Err(ReadError::NotHprof)));
     }
-    let found = allocations(text);
+    let found = profiles(text);
     assert!(found.recorded.is_none() && !found.has_heap);
 }
 
@@ -193,7 +189,7 @@ fn damage_is_counted_and_the_rest_is_read() {
     dump.records.insert(0, record(0x0E, bytes().u4(0)));
     dump.records.push(samples(1, &[(1, 2)]));
     let file = dump.bytes();
-    assert_eq!(cpu(&file).damaged, 1);
-    assert_eq!(cpu(&file).samples.unwrap().total, 1);
-    assert_eq!(allocations(&file).damaged, 1);
+    assert_eq!(profiles(&file).damaged, 1);
+    assert_eq!(profiles(&file).samples.unwrap().total, 1);
+    assert_eq!(profiles(&file).damaged, 1);
 }

@@ -14,8 +14,8 @@ use std::collections::HashMap;
 use std::io::{Read, Seek, Write};
 
 use reader::{
-    check, summarize, thread_names, thread_names_at, Allocations, Budget, CheckOptions, Class,
-    CpuProfile, DumpReader, Histogram, PlainFile, Summary,
+    check, summarize, thread_names, thread_names_at, Budget, CheckOptions, Class, DumpReader,
+    Histogram, PlainFile, Profiles, Summary,
 };
 
 /// `hprof check`, strict and lenient: both count the same faults.
@@ -143,7 +143,7 @@ pub(crate) fn try_info(bytes: &[u8]) {
 /// `hprof sites` and its profiles: no row exceeds its total, and every stack can be walked.
 pub(crate) fn try_profiles(bytes: &[u8]) {
     let open = || reader::unpacked(bytes).unwrap();
-    if let Ok(found) = Allocations::read(open(), Budget::default()) {
+    if let Ok(found) = Profiles::read(open(), Budget::default()) {
         for table in [&found.recorded, &found.dumped].into_iter().flatten() {
             for pair in table.rows.windows(2) {
                 assert!(pair[0].live.bytes >= pair[1].live.bytes);
@@ -155,8 +155,6 @@ pub(crate) fn try_profiles(bytes: &[u8]) {
             }
         }
         assert!(found.dumped.is_none_or(|table| !table.rows.is_empty()));
-    }
-    if let Ok(found) = CpuProfile::read(open(), Budget::default()) {
         for table in [&found.samples, &found.times].into_iter().flatten() {
             assert!(table.rows.iter().all(|row| row.cost <= table.total));
         }
