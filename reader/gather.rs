@@ -1,6 +1,7 @@
 //! Reads a whole dump once: the caller's thread reads the records outside of the heap, other
 //! threads the heap's segments.
 
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,15 +9,16 @@ use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use format::JvmFacts;
+use format::{JvmFacts, RECORD_HEADER_BYTES};
 
-use crate::budget::Budget;
+use crate::budget::{entries, Budget};
 use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
-use crate::heap_totals::HeapTotals;
+use crate::heap_totals::{HeapTotals, KindTotal};
 use crate::object_sums::Sizing;
 use crate::plain_file::PlainFile;
-use crate::record::{Record, RecordHead};
+use crate::record::{record_name, Record, RecordHead, StartThread};
+use crate::stacks::StackRecords;
 use crate::strings::StringTable;
 
 /// Segments that may wait, per thread.
@@ -27,24 +29,49 @@ const SEGMENTS_AHEAD: usize = 4;
 pub(crate) struct Gathered {
     pub(crate) strings: StringTable,
     pub(crate) heap: HeapTotals,
+    pub(crate) records: Records,
 }
 
-/// Further data that one caller needs.
-pub(crate) trait Others {
-    /// The head of a record, whatever its kind.
-    fn head(&mut self, head: &RecordHead);
-    /// A record outside of the heap.
-    fn record(&mut self, record: &mut Record);
-    /// Bytes of memory held.
-    fn held_bytes(&self) -> u64;
+/// The records outside of the heap, except strings and classes.
+#[derive(Debug, Default)]
+pub(crate) struct Records {
+    pub(crate) totals: BTreeMap<&'static str, KindTotal>,
+    pub(crate) stacks: StackRecords,
+    pub(crate) started: HashMap<u32, StartThread>,
 }
 
-/// Keeps nothing.
-impl Others for () {
-    fn head(&mut self, _: &RecordHead) {}
-    fn record(&mut self, _: &mut Record) {}
+impl Records {
+    fn head(&mut self, head: &RecordHead) {
+        let name = record_name(head.tag).unwrap_or("unknown");
+        let bytes = RECORD_HEADER_BYTES as u64 + u64::from(head.length);
+        self.totals.entry(name).or_default().add(bytes);
+    }
+}
+
+impl Gathered {
+    /// Bytes of memory that the tables outside of the heap take.
     fn held_bytes(&self) -> u64 {
-        0
+        let strings = self.strings.held_bytes();
+        strings
+            .saturating_add(self.records.stacks.held_bytes())
+            .saturating_add(entries(2 * self.records.started.len()))
+    }
+
+    fn record(&mut self, mut record: Record) {
+        self.records.stacks.add(&mut record);
+        match record {
+            Record::Utf8(string) => {
+                self.strings.insert(string);
+            }
+            Record::LoadClass(load) => {
+                self.heap.class_instances.load(&load, &self.strings);
+                self.heap.classes.add_load(&load);
+            }
+            Record::StartThread(start) => {
+                self.records.started.insert(start.serial, start);
+            }
+            _ => {}
+        }
     }
 }
 
@@ -80,10 +107,7 @@ impl Share<'_> {
 
 /// Reads the dump, with several threads if its file allows it. The result does not depend on their
 /// number. Errors: I/O, or too many names or classes.
-pub(crate) fn gather(
-    dump: &mut DumpReader<'_>,
-    others: &mut impl Others,
-) -> Result<Gathered, ReadError> {
+pub(crate) fn gather(dump: &mut DumpReader<'_>) -> Result<Gathered, ReadError> {
     let (file, header) = (dump.shared_file().cloned(), dump.header());
     let threads = file.as_ref().map_or(0, PlainFile::threads);
     let (budget, all_bytes) = (dump.budget(), AtomicU64::new(0));
@@ -105,7 +129,7 @@ pub(crate) fn gather(
             }));
         }
         drop(from);
-        let mut gathered = read_records(dump, others, &to, share());
+        let mut gathered = read_records(dump, &to, share());
         drop(to);
         for reader in readers {
             let found = reader.join().unwrap_or_else(|panic| resume_unwind(panic));
@@ -123,53 +147,44 @@ pub(crate) fn gather(
 /// Reads all records except the segments that it passes on.
 fn read_records(
     dump: &mut DumpReader<'_>,
-    others: &mut impl Others,
     to: &SyncSender<Segment>,
     mut share: Share<'_>,
 ) -> Result<Gathered, ReadError> {
-    let mut strings = StringTable::default();
-    let mut heap = HeapTotals::new(dump.header().id_bytes);
+    let mut all = Gathered {
+        strings: StringTable::default(),
+        heap: HeapTotals::new(dump.header().id_bytes),
+        records: Records::default(),
+    };
     while let Some(event) = dump.next_event()? {
         match event {
-            Event::Record(head, mut record) => {
-                others.head(&head);
-                others.record(&mut record);
-                match record {
-                    Record::Utf8(string) => {
-                        strings.insert(string);
-                    }
-                    Record::LoadClass(load) => {
-                        heap.class_instances.load(&load, &strings);
-                        heap.classes.add_load(&load);
-                    }
-                    _ => {}
-                }
+            Event::Record(head, record) => {
+                all.records.head(&head);
+                all.record(record);
             }
             Event::HeapStart(head) => {
-                others.head(&head);
-                heap.begin_heap(head.offset, strings.facts());
+                all.records.head(&head);
+                all.heap.begin_heap(head.offset, all.strings.facts());
                 if let Some(record) = dump.pass_heap() {
                     let segment = Segment {
                         record,
-                        sizing: heap.sizing.clone(),
-                        class_of_classes: heap.class_instances.class(),
+                        sizing: all.heap.sizing.clone(),
+                        class_of_classes: all.heap.class_instances.class(),
                     };
                     if to.send(segment).is_err() {
                         // All threads have failed; the caller returns the fault.
                         break;
                     }
                 } else {
-                    let tables_bytes = strings.held_bytes().saturating_add(others.held_bytes());
-                    read_heap(dump, &mut heap, &mut share, tables_bytes)?;
+                    let tables_bytes = all.held_bytes();
+                    read_heap(dump, &mut all.heap, &mut share, tables_bytes)?;
                 }
             }
-            Event::Damage(damage) => heap.damage(damage),
+            Event::Damage(damage) => all.heap.damage(damage),
             Event::Heap(..) | Event::HeapEnd => {}
         }
-        let tables_bytes = strings.held_bytes().saturating_add(others.held_bytes());
-        share.allow(tables_bytes.saturating_add(heap.held_bytes()))?;
+        share.allow(all.held_bytes().saturating_add(all.heap.held_bytes()))?;
     }
-    Ok(Gathered { strings, heap })
+    Ok(all)
 }
 
 /// Reads segments, one after the other, until there are no more.

@@ -8,7 +8,7 @@ use format::{ClassName, JvmFacts};
 use crate::classes::ClassTable;
 use crate::dump::DumpReader;
 use crate::error::ReadError;
-use crate::gather::{gather, Gathered};
+use crate::gather::gather;
 use crate::heap_totals::HeapTotals;
 use crate::names::Names;
 use crate::object_sums::{Kind, Sum};
@@ -64,7 +64,8 @@ impl Histogram {
     /// counts the CLASS DUMPs and its instances (mirrors of primitive types); what is both counts
     /// once. Errors: I/O, or too many names or fields.
     pub fn read(dump: &mut DumpReader<'_>) -> Result<Self, ReadError> {
-        let Gathered { strings, mut heap } = gather(dump, &mut ())?;
+        let gathered = gather(dump)?;
+        let (strings, mut heap) = (gathered.strings, gathered.heap);
         let id_bytes = dump.header().id_bytes;
         heap.classes.resolve_within(id_bytes, dump.budget())?;
         let mut names = Names::new(&strings);

@@ -1,26 +1,23 @@
 //! The contents of a dump: its records by kind, its objects, roots, classes and threads.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
-use crate::budget::entries;
 use crate::classes::ClassTable;
 use crate::damage::Damage;
 use crate::dump::DumpReader;
 use crate::error::ReadError;
-use crate::gather::{gather, Gathered, Others};
+use crate::gather::{gather, Gathered, Records};
 use crate::header::Header;
 use crate::heap_places::HeapPlaces;
-use crate::heap_totals::{HeapTotals, KindTotal};
+use crate::heap_totals::{HeapTotals, KindTotal, ThreadRoot};
 use crate::names::Names;
-use crate::record::{record_name, Record, RecordHead, StartThread};
 use crate::sizes::Sizes;
-use crate::stacks::{StackRecords, Stacks};
+use crate::stacks::Stacks;
 use crate::strings::StringTable;
 use format::RootKind;
 
 /// Bytes of a record's head: tag, time, length.
-const HEAD_BYTES: u64 = format::RECORD_HEADER_BYTES as u64;
 
 /// A thread with a root in the dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,15 +75,18 @@ pub struct Summary {
 /// Reads a whole dump once, with several threads if its file allows it. Errors: I/O, or too many
 /// names or fields; damaged places are listed.
 pub fn summarize(dump: &mut DumpReader<'_>) -> Result<Summary, ReadError> {
-    let mut records = Records::default();
-    let mut gathered = gather(dump, &mut records)?;
+    let mut gathered = gather(dump)?;
     let classes = &mut gathered.heap.classes;
     classes.resolve_within(dump.header().id_bytes, dump.budget())?;
     let objects = Objects::of(&gathered);
-    let Gathered { strings, heap } = gathered;
+    let Gathered {
+        strings,
+        heap,
+        records,
+    } = gathered;
     let mut names = Names::new(&strings);
     let stacks = records.stacks.resolve(&mut names);
-    let threads = records.threads(&heap, &mut names);
+    let threads = threads(&records, &heap, &mut names);
     dump.budget().allow(names.bytes())?;
     Ok(Summary {
         header: dump.header(),
@@ -109,49 +109,18 @@ pub fn summarize(dump: &mut DumpReader<'_>) -> Result<Summary, ReadError> {
     })
 }
 
-/// The part of a summary from the records outside of the heap.
-#[derive(Debug, Default)]
-struct Records {
-    totals: BTreeMap<&'static str, KindTotal>,
-    stacks: StackRecords,
-    started: HashMap<u32, StartThread>,
-}
-
-impl Others for Records {
-    fn head(&mut self, head: &RecordHead) {
-        let name = record_name(head.tag).unwrap_or("unknown");
-        let bytes = HEAD_BYTES + u64::from(head.length);
-        self.totals.entry(name).or_default().add(bytes);
-    }
-
-    fn record(&mut self, record: &mut Record) {
-        self.stacks.add(record);
-        if let Record::StartThread(start) = record {
-            self.started.insert(start.serial, *start);
+/// The threads of the heap dump, with the names that START THREAD gives them.
+fn threads(records: &Records, heap: &HeapTotals, names: &mut Names<'_>) -> Vec<ThreadSummary> {
+    let thread = |(&serial, root): (&u32, &ThreadRoot)| {
+        let start = records.started.get(&serial);
+        ThreadSummary {
+            serial,
+            object: root.object,
+            name: start.and_then(|start| names.text(start.name)),
+            trace: root.trace,
         }
-    }
-
-    fn held_bytes(&self) -> u64 {
-        let started = entries(2 * self.started.len());
-        self.stacks.held_bytes().saturating_add(started)
-    }
-}
-
-impl Records {
-    fn threads(&self, heap: &HeapTotals, names: &mut Names<'_>) -> Vec<ThreadSummary> {
-        let threads = heap.threads.iter();
-        threads
-            .map(|(&serial, root)| ThreadSummary {
-                serial,
-                object: root.object,
-                name: self
-                    .started
-                    .get(&serial)
-                    .and_then(|start| names.text(start.name)),
-                trace: root.trace,
-            })
-            .collect()
-    }
+    };
+    heap.threads.iter().map(thread).collect()
 }
 
 /// Objects and arrays, without class objects, and the sums of their sizes.
