@@ -59,8 +59,14 @@ pub fn check<'r>(
     let bytes = first.offset();
     drop(first);
     if !contents.incomplete {
-        let (classes, strings) = (&contents.classes, &contents.strings);
-        let mut references = References::new(classes, strings, &contents.ids, &mut faults);
+        let mut references = References {
+            classes: &contents.classes,
+            strings: &contents.strings,
+            ids: &contents.ids,
+            faults: &mut faults,
+            data: Vec::new(),
+            open: Vec::new(),
+        };
         references.judge(&mut reader(open)?)?;
     }
     let (faults, totals) = faults.finish();

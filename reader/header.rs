@@ -19,11 +19,12 @@ pub(crate) fn is_text(start: &[u8]) -> bool {
 }
 
 /// Version of the format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Version {
     /// `JAVA PROFILE 1.0.1`: the heap is one HEAP DUMP record.
     V1_0_1,
     /// `JAVA PROFILE 1.0.2`: the heap may be split in HEAP DUMP SEGMENT records.
+    #[default]
     V1_0_2,
     /// `JAVA PROFILE 1.0.3`: Android, with sub-records of its own.
     V1_0_3,

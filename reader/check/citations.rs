@@ -15,18 +15,12 @@ pub(super) struct Citation {
 }
 
 /// Keys that are referred to but not yet defined, with the first reference to each.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Citations<K> {
     open: HashMap<K, Citation>,
 }
 
 impl<K: Hash + Eq + Ord + Copy> Citations<K> {
-    pub(super) fn new() -> Self {
-        Self {
-            open: HashMap::new(),
-        }
-    }
-
     /// Notes a reference to an undefined key.
     pub(super) fn add(&mut self, key: K, offset: u64, by: &'static str) {
         self.open.entry(key).or_insert(Citation { offset, by });

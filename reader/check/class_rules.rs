@@ -33,7 +33,7 @@ const PRIMITIVE_CLASSES: [&str; 8] = ["[Z", "[C", "[F", "[D", "[B", "[S", "[I", 
 const FIELDS_END: usize = 1 << 15;
 
 /// The classes so far, their serials, and serials that were referred to too early.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ClassRules {
     pub(super) table: ClassTable,
     serials: Serials,
@@ -42,15 +42,6 @@ pub(super) struct ClassRules {
 }
 
 impl ClassRules {
-    pub(super) fn new() -> Self {
-        Self {
-            table: ClassTable::default(),
-            serials: Serials::default(),
-            citations: Citations::new(),
-            unloaded: Vec::new(),
-        }
-    }
-
     pub(super) fn load(
         &mut self,
         offset: u64,
@@ -155,7 +146,7 @@ impl ClassRules {
 
     fn judge_serials(&mut self, faults: &mut Faults) {
         self.serials.judge(Rule::ClassSerialGap, "classes", faults);
-        let citations = std::mem::replace(&mut self.citations, Citations::new());
+        let citations = std::mem::take(&mut self.citations);
         for (serial, citation) in citations.into_missing() {
             faults.add(Rule::ClassSerialMissing, citation.offset, || {
                 format!(

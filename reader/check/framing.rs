@@ -11,8 +11,9 @@ use crate::record::{record_name, RecordHead};
 const HUGE_BYTES: u32 = 1 << 31;
 
 /// The state of the run of segments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Run {
+    #[default]
     NotBegun,
     Open,
     Ended {
@@ -27,7 +28,7 @@ enum Run {
 }
 
 /// The file's structure so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Framing {
     version: Version,
     run: Run,
@@ -54,15 +55,7 @@ impl Framing {
         }
         Self {
             version: header.version,
-            run: Run::NotBegun,
-            strays: Vec::new(),
-            heap_dumps: 0,
-            segments: 0,
-            sub_records: 0,
-            current: None,
-            profile: false,
-            stacks: false,
-            summary: None,
+            ..Self::default()
         }
     }
 

@@ -46,10 +46,10 @@ impl<'a> Judge<'a> {
         Self {
             framing: Framing::new(header, faults),
             faults,
-            strings: StringRules::new(),
-            classes: ClassRules::new(),
-            traces: TraceRules::new(),
-            threads: ThreadRules::new(),
+            strings: StringRules::default(),
+            classes: ClassRules::default(),
+            traces: TraceRules::default(),
+            threads: ThreadRules::default(),
             objects: ObjectRules::default(),
             incomplete: false,
         }

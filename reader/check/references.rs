@@ -43,7 +43,7 @@ impl Place {
 
 /// A reference that has not been looked up.
 #[derive(Clone, Copy, Debug)]
-struct Reference {
+pub(super) struct Reference {
     rule: Rule,
     offset: u64,
     place: Place,
@@ -53,34 +53,17 @@ struct Reference {
 /// The results of the first pass, and a buffer for one object's data.
 #[derive(Debug)]
 pub(super) struct References<'a> {
-    classes: &'a ClassTable,
-    strings: &'a StringTable,
-    ids: &'a IdSet,
-    faults: &'a mut Faults,
-    data: Vec<u8>,
+    pub(super) classes: &'a ClassTable,
+    pub(super) strings: &'a StringTable,
+    pub(super) ids: &'a IdSet,
+    pub(super) faults: &'a mut Faults,
+    pub(super) data: Vec<u8>,
     /// They are looked up together, so that the processor waits for the memory of many at the same
     /// time.
-    open: Vec<Reference>,
+    pub(super) open: Vec<Reference>,
 }
 
-impl<'a> References<'a> {
-    /// What the second pass needs of the first.
-    pub(super) fn new(
-        classes: &'a ClassTable,
-        strings: &'a StringTable,
-        ids: &'a IdSet,
-        faults: &'a mut Faults,
-    ) -> Self {
-        Self {
-            classes,
-            strings,
-            ids,
-            faults,
-            data: Vec::new(),
-            open: Vec::with_capacity(AT_ONCE),
-        }
-    }
-
+impl References<'_> {
     /// Reads the whole file again.
     pub(super) fn judge(&mut self, dump: &mut DumpReader<'_>) -> Result<(), ReadError> {
         while let Some(event) = dump.next_event()? {

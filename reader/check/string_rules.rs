@@ -13,20 +13,13 @@ const TEXT_BYTES_END: u64 = 32 * 1024;
 const TEXT_BYTES_SHOWN: usize = 40;
 
 /// The strings so far, and those referred to too early.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct StringRules {
     pub(super) table: StringTable,
     citations: Citations<u64>,
 }
 
 impl StringRules {
-    pub(super) fn new() -> Self {
-        Self {
-            table: StringTable::default(),
-            citations: Citations::new(),
-        }
-    }
-
     pub(super) fn define(&mut self, offset: u64, string: Utf8, faults: &mut Faults) {
         let id = string.id;
         if id == 0 {

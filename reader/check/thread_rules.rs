@@ -14,7 +14,7 @@ use crate::heap_record::Root;
 use format::RootKind;
 
 /// The threads so far, and serials referred to too early.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ThreadRules {
     /// Serials of threads in the heap or in START THREAD.
     serials: Serials,
@@ -27,15 +27,6 @@ pub(super) struct ThreadRules {
 }
 
 impl ThreadRules {
-    pub(super) fn new() -> Self {
-        Self {
-            serials: Serials::default(),
-            roots: HashMap::new(),
-            citations: Citations::new(),
-            outside: Citations::new(),
-        }
-    }
-
     /// Adds a START THREAD.
     pub(super) fn start(&mut self, offset: u64, serial: u32) {
         self.serials.insert(u64::from(serial), offset);

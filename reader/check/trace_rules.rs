@@ -20,7 +20,7 @@ pub(super) struct TraceFacts {
 }
 
 /// The frames and traces so far, and those referred to too early.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct TraceRules {
     frames: Serials,
     frame_citations: Citations<u64>,
@@ -34,18 +34,6 @@ pub(super) struct TraceRules {
 }
 
 impl TraceRules {
-    pub(super) fn new() -> Self {
-        Self {
-            frames: Serials::default(),
-            frame_citations: Citations::new(),
-            serials: Serials::default(),
-            traces: HashMap::default(),
-            by_thread: HashMap::default(),
-            shared: Vec::new(),
-            citations: Citations::new(),
-        }
-    }
-
     pub(super) fn get(&self, serial: u32) -> Option<TraceFacts> {
         self.traces.get(&serial).copied()
     }
