@@ -8,12 +8,11 @@ use std::io;
 
 use format::{android, heap, record, sub_record, BasicType, RootFacts, RootKind};
 
-use crate::class_dump::class_dump;
 use crate::graph_objects::graph_objects;
 use crate::twins::Twins;
 use crate::visitor::{id_at, id_bytes, u32_at, Head, Visitor, INSTANCE_BYTES_MAX};
 use crate::window::Window;
-use reader::Root;
+use reader::{class_dump_in, Root, CLASS_BYTES_MAX};
 
 /// Bytes of the longest head of an object: an instance's or an array's with ids of 8 bytes.
 const HEAD_BYTES: usize = sub_record::instance_head_bytes(8) as usize;
@@ -67,15 +66,7 @@ fn scan_ids<const ID: usize>(
             heap::PRIM_ARRAY_DUMP | android::PRIM_ARRAY_NODATA => {
                 primitive_array::<ID>(window, end, visitor, tag)?
             }
-            heap::CLASS_DUMP => match class_dump::<ID>(window, end)? {
-                Some(dump) => {
-                    if twins.get(dump.class).is_none() {
-                        visitor.class(offset, dump, None);
-                    }
-                    true
-                }
-                None => false,
-            },
+            heap::CLASS_DUMP => class::<ID>(window, end, twins, visitor)?,
             heap::GRAPH_OBJECTS if ID == 8 => graph_objects(window, visitor)?,
             android::HEAP_DUMP_INFO => {
                 let bytes = sub_record::heap_info_bytes(id_bytes::<ID>()).into();
@@ -97,6 +88,27 @@ fn fits(window: &Window<'_>, end: u64, bytes: u64) -> bool {
 }
 
 /// Each returns whether the record is complete.
+fn class<const ID: usize>(
+    window: &mut Window<'_>,
+    end: u64,
+    twins: &Twins,
+    visitor: &mut impl Visitor,
+) -> io::Result<bool> {
+    let (offset, id_bytes) = (window.offset(), id_bytes::<ID>());
+    let mut read = class_dump_in(window.ask(1)?, id_bytes);
+    if read.is_none() {
+        read = class_dump_in(window.ask(CLASS_BYTES_MAX)?, id_bytes);
+    }
+    let Some((dump, bytes)) = read.filter(|(_, bytes)| fits(window, end, *bytes as u64)) else {
+        return Ok(false);
+    };
+    if twins.get(dump.class).is_none() {
+        visitor.class(offset, dump, None);
+    }
+    window.advance(bytes);
+    Ok(true)
+}
+
 #[inline]
 fn instance<const ID: usize>(
     window: &mut Window<'_>,

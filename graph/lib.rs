@@ -9,7 +9,6 @@
 mod accumulation;
 mod android_leaks;
 mod children;
-mod class_dump;
 mod class_facts;
 mod common_path;
 mod contents;

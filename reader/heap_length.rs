@@ -11,7 +11,9 @@ use format::sub_record::{
 };
 use format::{android, heap, record, BasicType, RootKind, RECORD_HEADER_BYTES};
 
+use crate::heap_record::{ClassDump, HeapRecord};
 use crate::record::{record_name, TEXT_BYTES_MAX};
+use crate::stream::Source;
 
 /// The number of bytes after the record's head that are examined. Most names are shorter.
 pub const LOOK_BYTES: usize = 1024;
@@ -150,6 +152,21 @@ fn sub_record_bytes(bytes: &[u8], id_bytes: u32) -> Option<u64> {
             let facts = RootKind::from_tag(tag)?.facts();
             Some(u64::from(TAG_BYTES + id_bytes + facts.bytes(id_bytes)))
         }
+    }
+}
+
+/// Most bytes of a CLASS DUMP: its head, and 65,535 constants, static fields and fields of 8 bytes.
+pub const CLASS_BYTES_MAX: usize = class_head_bytes(8) as usize + 0xFFFF * (11 + 17 + 9) + 6;
+
+/// The CLASS DUMP at the start of these bytes, and its length; `None` if it is cut off or has an
+/// invalid type.
+pub fn class_dump_in(bytes: &[u8], id_bytes: u32) -> Option<(ClassDump, usize)> {
+    let length = usize::try_from(class_bytes(bytes, id_bytes)?).ok()?;
+    let mut from = Source::of_bytes(bytes.get(..length)?.to_vec());
+    from.set_id_bytes(id_bytes);
+    match HeapRecord::read(&mut from) {
+        Ok(HeapRecord::Class(dump)) => Some((*dump, length)),
+        _ => None,
     }
 }
 

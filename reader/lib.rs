@@ -70,8 +70,8 @@ pub use field_place::FieldPlace;
 pub use format::RootKind;
 pub use header::{Header, Version};
 pub use heap_length::{
-    bytes_beyond, heap_bytes, record_starts, sub_records_follow, BEYOND_BYTES_MAX, LOOK_BYTES,
-    START_BYTES,
+    bytes_beyond, class_dump_in, heap_bytes, record_starts, sub_records_follow, BEYOND_BYTES_MAX,
+    CLASS_BYTES_MAX, LOOK_BYTES, START_BYTES,
 };
 pub use heap_places::HeapPlaces;
 pub use heap_record::*;
