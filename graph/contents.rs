@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use format::BasicType;
-use reader::{ClassDump, Root};
+use reader::ClassDump;
 
 use crate::error::GraphError;
 use crate::heap::Heap;
@@ -55,12 +55,6 @@ pub struct FieldValue {
     pub value: u64,
 }
 
-/// A visitor that needs some objects and also gets their neighbours.
-pub(crate) trait Seeker: Visitor {
-    /// Sets the number of the next object.
-    fn aim(&mut self, next: u32);
-}
-
 /// Collects the wanted objects.
 struct Finder<'a> {
     id_bytes: u32,
@@ -97,17 +91,7 @@ impl Finder<'_> {
     }
 }
 
-impl Seeker for Finder<'_> {
-    fn aim(&mut self, next: u32) {
-        self.next = next;
-    }
-}
-
 impl Visitor for Finder<'_> {
-    const WANTS_DATA: bool = true;
-
-    fn root(&mut self, _: Root) {}
-
     fn class(&mut self, _: u64, dump: ClassDump, own: Option<&[u8]>) {
         let number = self.object();
         let own = own.unwrap_or_default();
@@ -178,13 +162,18 @@ impl Heap<'_> {
             found: BTreeMap::new(),
             open: None,
         };
-        self.seek(&wanted, &mut finder)?;
+        self.seek(&wanted, &mut finder, |finder, next| finder.next = next)?;
         Ok(finder.found)
     }
 
     /// Visits these objects, which must ascend, and their neighbours. Errors: the file cannot be
     /// read.
-    pub(crate) fn seek(&self, wanted: &[u32], seeker: &mut impl Seeker) -> Result<(), GraphError> {
+    pub(crate) fn seek<V: Visitor>(
+        &self,
+        wanted: &[u32],
+        visitor: &mut V,
+        aim: impl Fn(&mut V, u32),
+    ) -> Result<(), GraphError> {
         let id_bytes = self.header().id_bytes;
         let mut window = if self.input.is_stream() {
             self.input.whole()?
@@ -198,9 +187,9 @@ impl Heap<'_> {
             };
             let behind = left.partition_point(|object| *object < run.behind);
             left = left.get(behind..).unwrap_or_default();
-            seeker.aim(run.first);
+            aim(visitor, run.first);
             window.aim(run.start, run.end)?;
-            scan(&mut window, run.end, id_bytes, &self.twins, seeker)?;
+            scan(&mut window, run.end, id_bytes, &self.twins, visitor)?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
 use format::BasicType;
-use reader::{ClassDump, FieldPlace, Root};
+use reader::{ClassDump, FieldPlace};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::class_facts::NONE;
@@ -274,10 +274,6 @@ impl Gleaner<'_, '_> {
 }
 
 impl Visitor for Gleaner<'_, '_> {
-    const WANTS_DATA: bool = true;
-
-    fn root(&mut self, _: Root) {}
-
     fn class(&mut self, _: u64, dump: ClassDump, own: Option<&[u8]>) {
         let class = self.known.heap.directory().classes.index(dump.class);
         let class = class.and_then(|class| u32::try_from(class).ok());

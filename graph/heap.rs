@@ -374,11 +374,9 @@ fn places(parts: Vec<Part>, counts: &[u64]) -> Vec<PartPlace> {
         // Their sum was already checked.
         let count = u32::try_from(*count).unwrap_or(NONE);
         let place = PartPlace {
-            start: part.start,
-            end: part.end,
             first,
             count,
-            checkpoints: part.checkpoints,
+            ..part.place
         };
         first = first.saturating_add(count);
         place

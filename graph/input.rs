@@ -81,15 +81,10 @@ impl<'p> Input<'p> {
         self.packed.then(|| self.budget())
     }
 
-    /// Reports bytes that have been read.
-    pub(crate) fn note(&self, bytes: u64) {
-        (self.progress)(bytes);
-    }
-
     /// Reports that a part has been read, by offsets in the dump.
-    pub(crate) fn note_part(&self, offset: u64, end: u64) {
+    pub(crate) fn note(&self, offset: u64, end: u64) {
         let on_disk = |at: u64| self.members.as_ref().map_or(at, |all| all.before(at).1);
-        self.note(on_disk(end).saturating_sub(on_disk(offset)));
+        (self.progress)(on_disk(end).saturating_sub(on_disk(offset)));
     }
 
     /// The uncompressed bytes from the start.

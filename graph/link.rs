@@ -1,7 +1,7 @@
 //! The second pass: class, size and references of each object.
 
 use format::{BasicType, JvmFacts};
-use reader::{Budget, ClassDump, ClassTable, ReadError, Root, Sizes};
+use reader::{Budget, ClassDump, ClassTable, ReadError, Sizes};
 
 use crate::class_facts::{AllFacts, ClassFacts};
 use crate::edges::Edges;
@@ -238,10 +238,6 @@ impl Linker<'_> {
 }
 
 impl Visitor for Linker<'_> {
-    const WANTS_DATA: bool = true;
-
-    fn root(&mut self, _: Root) {}
-
     fn class(&mut self, _: u64, dump: ClassDump, own: Option<&[u8]>) {
         let known = self.known;
         let facts = own.and_then(|own| Some((known.facts.get(known.facts.of_classes)?, own)));

@@ -1,20 +1,30 @@
 //! The parts of a heap, read in parallel and processed in file order.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{sync_channel, SyncSender};
 use std::thread;
 
 use crate::error::GraphError;
 use crate::input::Input;
-use crate::survey::{next_of, Checkpoint};
 use crate::window::Window;
 
 /// Parts per thread that may be finished before the one that is processed next.
 const PARTS_AHEAD: usize = 4;
 
+/// The position of an object: a record of a part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Checkpoint {
+    /// Its offset.
+    pub(crate) offset: u64,
+    /// Number of its first object, counted from the part's first: a graph stream has many objects
+    /// in one record.
+    pub(crate) first: u32,
+}
+
 /// A part of the heap, as input of the second pass.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PartPlace {
     pub(crate) start: u64,
     /// Offset after the last sub-record that the first pass could read.
@@ -31,17 +41,18 @@ pub(crate) struct PartPlace {
 /// the results in order.
 ///
 /// Errors: the first of `read` or `take`, or the file cannot be read.
-pub(crate) fn in_order<T: Send>(
+pub(crate) fn in_order<P: Borrow<PartPlace> + Sync, T: Send>(
     input: &Input<'_>,
-    parts: &[PartPlace],
+    parts: &[P],
     threads: usize,
-    read: impl Fn(&mut Window<'_>, &PartPlace) -> Result<T, GraphError> + Sync,
+    read: impl Fn(&mut Window<'_>, &P) -> Result<T, GraphError> + Sync,
     mut take: impl FnMut(T) -> Result<(), GraphError>,
 ) -> Result<(), GraphError> {
     if input.is_stream() {
         let mut window = input.whole()?;
         for part in parts {
-            window.aim(part.start, part.end)?;
+            let place = part.borrow();
+            window.aim(place.start, place.end)?;
             take(read(&mut window, part)?)?;
         }
         return Ok(());
@@ -50,11 +61,16 @@ pub(crate) fn in_order<T: Send>(
     let (to, from) = sync_channel(PARTS_AHEAD * threads.max(1));
     let work = |to: SyncSender<(usize, Result<T, GraphError>)>| {
         let mut window = input.part(0, 0);
-        while let Some((at, part)) = next_of(parts, &next) {
-            let aimed = window.aim(part.start, part.end);
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(part) = parts.get(at) else {
+                return;
+            };
+            let place = part.borrow();
+            let aimed = window.aim(place.start, place.end);
             let made = aimed.map_err(GraphError::from);
             let made = made.and_then(|()| read(&mut window, part));
-            input.note_part(part.start, part.end);
+            input.note(place.start, place.end);
             if to.send((at, made)).is_err() {
                 return;
             }

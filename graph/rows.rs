@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use format::BasicType;
-use reader::{ClassDump, FieldPlace, Root, Static};
+use reader::{ClassDump, FieldPlace, Static};
 
 use crate::class_facts::NONE;
 use crate::contents::Contents;
@@ -205,10 +205,6 @@ impl Collector<'_, '_> {
 }
 
 impl Visitor for Collector<'_, '_> {
-    const WANTS_DATA: bool = true;
-
-    fn root(&mut self, _: Root) {}
-
     fn class(&mut self, offset: u64, dump: ClassDump, own: Option<&[u8]>) {
         self.object(offset, (dump.class, dump.trace), Kind::Class, None);
         let kept = [

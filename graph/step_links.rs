@@ -1,9 +1,8 @@
 //! How objects refer to each other: finds the field or the element in the file.
 
 use format::BasicType;
-use reader::{ClassDump, Root, RootKind};
+use reader::{ClassDump, RootKind};
 
-use crate::contents::Seeker;
 use crate::error::GraphError;
 use crate::heap::Heap;
 use crate::visitor::{id_in, Head, Visitor};
@@ -81,17 +80,7 @@ impl Finder<'_, '_> {
     }
 }
 
-impl Seeker for Finder<'_, '_> {
-    fn aim(&mut self, next: u32) {
-        self.next = next;
-    }
-}
-
 impl Visitor for Finder<'_, '_> {
-    const WANTS_DATA: bool = true;
-
-    fn root(&mut self, _: Root) {}
-
     fn class(&mut self, _: u64, dump: ClassDump, own: Option<&[u8]>) {
         let heap = self.heap;
         for one in self.object() {
@@ -171,7 +160,7 @@ impl Heap<'_> {
             open: 0..0,
             passed: 0,
         };
-        self.seek(&objects, &mut finder)?;
+        self.seek(&objects, &mut finder, |finder, next| finder.next = next)?;
         sought.sort_unstable_by_key(|one| (one.from, one.to));
         Ok(Links(sought))
     }

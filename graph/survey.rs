@@ -1,7 +1,6 @@
 //! The first pass: names, classes, roots, and the id of each object.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::borrow::Borrow;
 
 use format::{record as tag, BasicType, ObjectSizes, HEADER_GRAPH, RECORD_HEADER_BYTES};
 use reader::{
@@ -14,6 +13,7 @@ use crate::error::GraphError;
 use crate::heap_scan::{scan, ScanEnd, OPEN_END};
 use crate::id_list::IdList;
 use crate::input::Input;
+use crate::parts::{in_order, Checkpoint, PartPlace};
 use crate::twins::Twins;
 use crate::visitor::{id_at, u32_at, Head, Visitor};
 use crate::window::Window;
@@ -49,14 +49,10 @@ pub(crate) struct FileClass {
 /// A HEAP DUMP or HEAP DUMP SEGMENT record and its contents.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
-    /// Offset of the first sub-record.
-    pub(crate) start: u64,
-    /// Offset after the last sub-record.
-    pub(crate) end: u64,
+    /// Where it is; the numbers of objects are counted from its first.
+    pub(crate) place: PartPlace,
     /// Ids of the objects in order.
     pub(crate) ids: IdList,
-    /// The positions of every 1,024th object.
-    pub(crate) checkpoints: Vec<Checkpoint>,
     pub(crate) roots: Vec<Root>,
     pub(crate) classes: Vec<FileClass>,
     pub(crate) class_instances: ClassInstances,
@@ -66,16 +62,6 @@ pub(crate) struct Part {
     pub(crate) damaged: bool,
     /// The record of the last object.
     last: Checkpoint,
-}
-
-/// The position of an object: a record of a part.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Checkpoint {
-    /// Its offset.
-    pub(crate) offset: u64,
-    /// Number of its first object, counted from the part's first: a graph stream has many objects
-    /// in one record.
-    pub(crate) first: u32,
 }
 
 /// The result of the first pass.
@@ -92,7 +78,27 @@ pub(crate) struct Survey {
     pub(crate) damaged: u64,
 }
 
+impl Borrow<PartPlace> for Part {
+    fn borrow(&self) -> &PartPlace {
+        &self.place
+    }
+}
+
 impl Part {
+    /// A part that has not been read.
+    fn new(start: u64, end: u64, class_instances: ClassInstances) -> Self {
+        let place = PartPlace {
+            start,
+            end,
+            ..PartPlace::default()
+        };
+        Self {
+            place,
+            class_instances,
+            ..Self::default()
+        }
+    }
+
     fn object(&mut self, offset: u64, id: u64) {
         if offset != self.last.offset {
             self.last = Checkpoint {
@@ -101,7 +107,7 @@ impl Part {
             };
         }
         if self.ids.count % CHECKPOINT_OBJECTS == 0 {
-            self.checkpoints.push(self.last);
+            self.place.checkpoints.push(self.last);
         }
         self.ids.push(id);
     }
@@ -118,7 +124,7 @@ impl Part {
         let all = (0..).zip(self.ids.iter()).filter(stays);
         all.for_each(|(_, id)| ids.push(id));
         self.ids = ids;
-        for checkpoint in &mut self.checkpoints {
+        for checkpoint in &mut self.place.checkpoints {
             let before = u32::try_from(before(checkpoint.first.into())).unwrap_or(u32::MAX);
             checkpoint.first = checkpoint.first.saturating_sub(before);
         }
@@ -128,12 +134,12 @@ impl Part {
     /// Reads the part's sub-records from the window, which is at its start.
     fn read(&mut self, window: &mut Window<'_>, id_bytes: u32) -> Result<(), GraphError> {
         let none = Twins::default();
-        let scanned = scan(window, self.end, id_bytes, &none, self)?;
+        let scanned = scan(window, self.place.end, id_bytes, &none, self)?;
         self.damaged = scanned != ScanEnd::Whole;
         let offset = window.offset();
-        let left = self.end.saturating_sub(offset);
+        let left = self.place.end.saturating_sub(offset);
         let is_cut = left == 0 || scanned == ScanEnd::Damaged(offset);
-        if is_cut && self.end != OPEN_END && left < BEYOND_BYTES_MAX as u64 {
+        if is_cut && self.place.end != OPEN_END && left < BEYOND_BYTES_MAX as u64 {
             // The length of the record may be false.
             let is_right = left == 0 && record_starts(window.ask(START_BYTES)?, id_bytes);
             let length = match is_right {
@@ -141,8 +147,8 @@ impl Part {
                 false => bytes_beyond(window.ask(BEYOND_BYTES_MAX)?, left, id_bytes),
             };
             if let Some(length) = length {
-                (self.end, self.damaged) = (offset.saturating_add(length), true);
-                scan(window, self.end, id_bytes, &none, self)?;
+                (self.place.end, self.damaged) = (offset.saturating_add(length), true);
+                scan(window, self.place.end, id_bytes, &none, self)?;
             }
         }
         Ok(())
@@ -177,8 +183,6 @@ impl Visitor for Part {
         self.width.array(head.object, length);
         self.object(offset, head.object);
     }
-
-    fn elements(&mut self, _: &[u8]) {}
 
     fn primitive_array(&mut self, offset: u64, head: Head, _: u32, _: BasicType) {
         self.width.object(head.object);
@@ -236,17 +240,13 @@ impl Survey {
         is_packed: bool,
     ) -> Result<(), GraphError> {
         let start = window.offset();
-        let mut part = Part {
-            start,
-            end: start.saturating_add(heap_bytes(head.length, window.rest()?)),
-            class_instances: self.class_instances.clone(),
-            ..Part::default()
-        };
+        let end = start.saturating_add(heap_bytes(head.length, window.rest()?));
+        let mut part = Part::new(start, end, self.class_instances.clone());
         let id_bytes = self.header.id_bytes;
         if head.length == 0 && sub_records_follow(window.ask(LOOK_BYTES)?, id_bytes) {
-            part.end = OPEN_END;
+            part.place.end = OPEN_END;
             part.read(window, id_bytes)?;
-            part.end = window.offset();
+            part.place.end = window.offset();
             let is_damaged = std::mem::take(&mut part.damaged);
             let goes_on = record_starts(window.ask(START_BYTES)?, id_bytes);
             self.damaged += 1 + u64::from(is_damaged && !goes_on);
@@ -257,17 +257,16 @@ impl Survey {
             return Ok(());
         }
         // Where a record starts, the part ends, so that any thread can read it.
-        let after = window.look_at::<START_BYTES>(part.end)?;
+        let after = window.look_at::<START_BYTES>(part.place.end)?;
         if is_packed || after.is_some_and(|after| !record_starts(&after, id_bytes)) {
-            let end = part.end;
             part.read(window, id_bytes)?;
-            if part.end != end {
+            if part.place.end != end {
                 self.damaged += u64::from(std::mem::take(&mut part.damaged));
             }
         }
-        let left = part.end.saturating_sub(window.offset());
+        let left = part.place.end.saturating_sub(window.offset());
         window.skip(left)?;
-        if part.end > start {
+        if part.place.end > start {
             self.parts.push(part);
         }
         Ok(())
@@ -302,55 +301,17 @@ impl Survey {
     fn read_parts(&mut self, input: &Input<'_>, threads: usize) -> Result<(), GraphError> {
         let id_bytes = self.header.id_bytes;
         let parts = std::mem::take(&mut self.parts);
-        let next = AtomicUsize::new(0);
-        let work = || -> Result<Vec<(usize, Part)>, GraphError> {
-            let (mut done, mut window) = (Vec::new(), input.part(0, 0));
-            while let Some((at, part)) = next_of(&parts, &next) {
-                let mut read = Part {
-                    start: part.start,
-                    end: part.end,
-                    class_instances: part.class_instances.clone(),
-                    ..Part::default()
-                };
-                window.aim(part.start, part.end)?;
-                read.read(&mut window, id_bytes)?;
-                input.note(part.end - part.start);
-                done.push((at, read));
-            }
-            Ok(done)
+        let read = |window: &mut Window<'_>, part: &Part| {
+            let PartPlace { start, end, .. } = part.place;
+            let mut part = Part::new(start, end, part.class_instances.clone());
+            part.read(window, id_bytes)?;
+            Ok(part)
         };
-        let mut done = in_threads(threads.min(parts.len()), work)?
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>();
-        done.sort_unstable_by_key(|(at, _)| *at);
-        self.parts = done.into_iter().map(|(_, part)| part).collect();
-        Ok(())
+        in_order(input, &parts, threads, read, |part| {
+            self.parts.push(part);
+            Ok(())
+        })
     }
-}
-
-/// The next part that no thread has taken.
-pub(crate) fn next_of<'v, T>(all: &'v [T], next: &AtomicUsize) -> Option<(usize, &'v T)> {
-    let at = next.fetch_add(1, Ordering::Relaxed);
-    Some((at, all.get(at)?))
-}
-
-/// Runs `work` on `threads` threads, at least on this one. Returns the first error.
-pub(crate) fn in_threads<T: Send>(
-    threads: usize,
-    work: impl Fn() -> Result<T, GraphError> + Sync,
-) -> Result<Vec<T>, GraphError> {
-    thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(&work)).collect();
-        let mut all = vec![work()];
-        for other in others {
-            match other.join() {
-                Ok(result) => all.push(result),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        all.into_iter().collect()
-    })
 }
 
 fn header(window: &mut Window<'_>) -> Result<(Header, Option<Sizes>), GraphError> {

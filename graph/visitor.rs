@@ -9,10 +9,10 @@ pub(crate) const INSTANCE_BYTES_MAX: usize = 64 << 20;
 /// Receives the records of a scan, in file order.
 pub(crate) trait Visitor {
     /// Whether it wants field values and elements; otherwise they are skipped.
-    const WANTS_DATA: bool;
+    const WANTS_DATA: bool = true;
 
     /// A root.
-    fn root(&mut self, root: Root);
+    fn root(&mut self, _root: Root) {}
     /// A class, which is also an object. `own` has the values of the object's own fields, which
     /// only native images write.
     fn class(&mut self, offset: u64, dump: ClassDump, own: Option<&[u8]>);
@@ -22,7 +22,7 @@ pub(crate) trait Visitor {
     /// An array of references. Its elements follow if the visitor wants them.
     fn object_array(&mut self, offset: u64, head: Head, length: u32);
     /// Some elements of the last array of references, as whole ids.
-    fn elements(&mut self, ids: &[u8]);
+    fn elements(&mut self, _ids: &[u8]) {}
     /// An array of primitive values; its class is 0.
     fn primitive_array(&mut self, offset: u64, head: Head, length: u32, kind: BasicType);
     /// Some bytes of the last primitive array's elements.
