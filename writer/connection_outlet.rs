@@ -5,7 +5,6 @@
 
 use crate::{Connection, GzipLevel, Outlet, Sink, SpoolSink, StoredDump, WriteError, Written};
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Stores each dump in the system's folder for temporary files, without a name, and sends it once
@@ -24,10 +23,6 @@ impl ConnectionOutlet {
 }
 
 impl Outlet for ConnectionOutlet {
-    fn file(&self) -> Option<&Path> {
-        None
-    }
-
     fn gzip(&self) -> Option<GzipLevel> {
         self.gzip
     }

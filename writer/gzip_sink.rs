@@ -86,10 +86,6 @@ mod tests {
             Ok(())
         }
 
-        fn flush(&mut self) -> Result<(), WriteError> {
-            Ok(())
-        }
-
         fn tail(&self) -> Result<Tail, WriteError> {
             Err(WriteError::Closed)
         }

@@ -13,7 +13,9 @@ use crate::{start_worker, FileSink, GzipLevel, Sink, Target, WriteError};
 /// The destination of a dump. Displayed as the path, or as the name of the receiver.
 pub trait Outlet: fmt::Debug + fmt::Display {
     /// The file that the dump will become; `None` if it becomes no file.
-    fn file(&self) -> Option<&Path>;
+    fn file(&self) -> Option<&Path> {
+        None
+    }
 
     /// The compression level; `None` for no compression.
     fn gzip(&self) -> Option<GzipLevel>;

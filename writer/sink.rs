@@ -122,8 +122,10 @@ pub trait Sink: Send {
         Ok(Some(buffer))
     }
 
-    /// Returns when all bytes so far are in the file.
-    fn flush(&mut self) -> Result<(), WriteError>;
+    /// Returns when all bytes so far are in the file: at once if the sink holds none back.
+    fn flush(&mut self) -> Result<(), WriteError> {
+        Ok(())
+    }
 
     /// The position after everything written, from which another process continues.
     fn tail(&self) -> Result<Tail, WriteError>;
@@ -245,11 +247,6 @@ impl Sink for FileSink {
             .write_all(bytes)
             .map_err(|error| failed(&self.part.path, "being written", &error))?;
         self.bytes += bytes.len() as u64;
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<(), WriteError> {
-        // Nothing is buffered.
         Ok(())
     }
 

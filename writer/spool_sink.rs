@@ -54,11 +54,6 @@ impl Sink for SpoolSink {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), WriteError> {
-        // Nothing is buffered.
-        Ok(())
-    }
-
     fn tail(&self) -> Result<Tail, WriteError> {
         self.dump.tail(self.gzip)
     }

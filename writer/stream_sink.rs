@@ -86,10 +86,6 @@ impl StreamOutlet {
 }
 
 impl Outlet for StreamOutlet {
-    fn file(&self) -> Option<&Path> {
-        None
-    }
-
     fn gzip(&self) -> Option<GzipLevel> {
         self.gzip
     }
@@ -164,10 +160,6 @@ impl Sink for StreamSink {
         }
         self.peer.append(bytes)?;
         self.bytes += bytes.len() as u64;
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<(), WriteError> {
         Ok(())
     }
 
