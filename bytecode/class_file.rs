@@ -116,14 +116,8 @@ impl<'a> ClassFile<'a> {
     /// (4.7.10).
     #[must_use]
     pub fn source_file(&self) -> Option<&'a [u8]> {
-        let mut cursor = Cursor::new(self.after_methods);
-        for _ in 0..cursor.u2().ok()? {
-            let (name, body) = cursor.attribute().ok()?;
-            if self.pool.utf8(name) == Some(b"SourceFile") {
-                return self.pool.utf8(Cursor::new(body).u2().ok()?);
-            }
-        }
-        None
+        let body = Cursor::new(self.after_methods).find(&self.pool, b"SourceFile")?;
+        self.pool.utf8(Cursor::new(body).u2().ok()?)
     }
 
     /// The methods in file order.

@@ -4,6 +4,7 @@
 use crate::additions::Additions;
 use crate::bytes::Bytes;
 use crate::error::Reason;
+use crate::opcode::{ALOAD_0, GETSTATIC, IFEQ, INVOKESTATIC, LDC_W, RETURN as RETURN_NOTHING};
 use crate::plan::TrackerNames;
 
 /// The class, name and descriptor of the method.
@@ -109,20 +110,14 @@ fn sign_without_kind() -> u32 {
 const NOP: u8 = 0;
 const ICONST_1: u8 = 4;
 const ICONST_2: u8 = 5;
-const LDC_W: u8 = 19;
 const ILOAD_3: u8 = 29;
 const LLOAD_1: u8 = 31;
-const ALOAD_0: u8 = 42;
 const ISHR: u8 = 122;
 const IAND: u8 = 126;
 const L2I: u8 = 136;
-const IFEQ: u8 = 153;
 const IFNE: u8 = 154;
 const IF_ICMPNE: u8 = 160;
 const IF_ACMPNE: u8 = 166;
-const RETURN_NOTHING: u8 = 177;
-const GETSTATIC: u8 = 178;
-const INVOKESTATIC: u8 = 184;
 const MILLIS: [u8; 2] = [LLOAD_1, L2I];
 
 /// A sequence of instructions.

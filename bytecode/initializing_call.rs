@@ -30,24 +30,17 @@ impl<'a> ClassFile<'a> {
     fn initializing_call(&self, member: &Member<'a>) -> Option<u16> {
         let mut cursor = Cursor::new(member.bytes);
         cursor.take(6).ok()?;
-        for _ in 0..cursor.u2().ok()? {
-            let (name, body) = cursor.attribute().ok()?;
-            if self.pool.utf8(name) != Some(b"Code") {
-                continue;
-            }
-            let code = Code::read(body).ok()?;
-            let mut program = Program::default();
-            program.read(code.bytes).ok()?;
-            let constructor = Constructor {
-                class: self,
-                method: member.method,
-                code,
-                program: &program,
-                frames: None,
-            };
-            return constructor.initializing_call();
-        }
-        None
+        let code = Code::read(cursor.find(&self.pool, b"Code")?).ok()?;
+        let mut program = Program::default();
+        program.read(code.bytes).ok()?;
+        let constructor = Constructor {
+            class: self,
+            method: member.method,
+            code,
+            program: &program,
+            frames: None,
+        };
+        constructor.initializing_call()
     }
 }
 
