@@ -7,7 +7,7 @@ use std::path::Path;
 const FILES_MAX: usize = 100;
 
 /// Options of the launcher that have their value in the next word.
-const WITH_VALUE: [&str; 17] = [
+pub(crate) const WITH_VALUE: [&str; 17] = [
     "-cp",
     "-classpath",
     "--class-path",

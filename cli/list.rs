@@ -3,32 +3,14 @@
 use std::fs;
 use std::io;
 
+use crate::c_library::contains;
+use crate::jvm_options::WITH_VALUE;
 use crate::number::{grouped, in_units};
 use crate::outcome::{Failure, Verdict};
 use crate::process::Process;
-use crate::reach::{memory_bytes, owner};
+use crate::reach::{has_its_thread, memory_bytes, owner, LIBRARY};
 use crate::stdout::to_stdout;
 use crate::table::Table;
-
-/// The library that every JVM has loaded.
-const LIBRARY: &[u8] = b"/libjvm.so";
-
-/// The name of a thread that only HotSpot gives: that of a JVM whose map the system hides.
-const ITS_THREAD: &[u8] = b"VM Thread\n";
-
-/// Switches of `java` whose value is the next word.
-const WITH_VALUE: [&[u8]; 10] = [
-    b"-cp",
-    b"-classpath",
-    b"--class-path",
-    b"-p",
-    b"--module-path",
-    b"--upgrade-module-path",
-    b"--add-modules",
-    b"--add-exports",
-    b"--add-opens",
-    b"--add-reads",
-];
 
 /// Lists the JVMs of this machine
 ///
@@ -73,7 +55,7 @@ fn facts(pid: i32) -> Option<[String; 3]> {
     let process = Process::find(pid).ok()?;
     // Before the map, which is empty once there is no memory.
     let status = process.read("status").ok()?;
-    if !is_jvm(&process, pid) {
+    if !is_jvm(&process) {
         return None;
     }
     let status = String::from_utf8_lossy(&status);
@@ -83,13 +65,11 @@ fn facts(pid: i32) -> Option<[String; 3]> {
     Some([user.replace(',', ""), in_units(memory_bytes(&status)), main])
 }
 
-fn is_jvm(process: &Process, pid: i32) -> bool {
-    if let Ok(maps) = process.read("maps") {
-        return maps.windows(LIBRARY.len()).any(|part| part == LIBRARY);
+fn is_jvm(process: &Process) -> bool {
+    match process.read("maps") {
+        Ok(maps) => contains(&maps, LIBRARY),
+        Err(_) => has_its_thread(process),
     }
-    let threads = fs::read_dir(format!("/proc/{pid}/task"));
-    let mut names = threads.into_iter().flatten().filter_map(Result::ok);
-    names.any(|thread| fs::read(thread.path().join("comm")).is_ok_and(|name| name == ITS_THREAD))
 }
 
 /// The main class, module or jar of a command line; no argument of the program, which may be
@@ -99,7 +79,7 @@ fn main_class(line: &[u8]) -> Option<String> {
     while let Some(word) = words.next() {
         match word {
             b"-jar" | b"-m" | b"--module" => return words.next().map(text),
-            word if WITH_VALUE.contains(&word) => drop(words.next()),
+            word if WITH_VALUE.iter().any(|it| it.as_bytes() == word) => drop(words.next()),
             word if word.starts_with(b"-") || word.starts_with(b"@") || word.is_empty() => {}
             word => return Some(text(word)),
         }

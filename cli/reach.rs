@@ -14,6 +14,9 @@ use crate::c_library::contains;
 use crate::inside::{names, Inside};
 use crate::process::Process;
 
+/// The library that every JVM has loaded.
+pub(crate) const LIBRARY: &[u8] = b"/libjvm.so";
+
 /// What HotSpot calls one of its threads, whatever it runs with.
 const ITS_THREAD: &[u8] = b"VM Thread\n";
 
@@ -77,7 +80,7 @@ impl Reach {
     pub(crate) fn of(process: &Process, status: &str) -> Result<Self, String> {
         let pid = process.pid();
         match process.read("maps") {
-            Ok(maps) if contains(&maps, b"/libjvm.so") => {
+            Ok(maps) if contains(&maps, LIBRARY) => {
                 let root = process.folder("root");
                 Ok(Self {
                     root: Inside::of(root.map_err(|error| told(process, &error.into()))?),
@@ -221,7 +224,7 @@ fn root_mount(mounts: &[u8]) -> Option<String> {
 }
 
 /// Whether a thread has a name that only HotSpot gives.
-fn has_its_thread(process: &Process) -> bool {
+pub(crate) fn has_its_thread(process: &Process) -> bool {
     let threads = process.folder("task").and_then(|folder| names(&folder));
     let mut threads = threads.unwrap_or_default().into_iter();
     threads.any(|thread| {
