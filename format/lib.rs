@@ -69,12 +69,6 @@ pub const LINE_NATIVE: i32 = -3;
 /// empty").
 pub const NO_FRAME: u32 = u32::MAX;
 
-/// The unsigned number of these bytes, the highest first, as every number in a file.
-pub fn big_endian(bytes: &[u8]) -> u64 {
-    let add = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
-    bytes.iter().fold(0, add)
-}
-
 /// Tags of top-level records (format text, "The following TAGs are supported").
 pub mod record {
     /// A string and its id.

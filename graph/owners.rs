@@ -159,12 +159,10 @@ impl<'s, 'h, 'p> Owners<'s, 'h, 'p> {
             _ => None,
         });
         let links = self.heap.links(pairs)?;
+        let node = |number: &u32| self.nodes.get(*number as usize);
         let owner = |((start, classes), number): (_, &u32)| Owner {
-            root: self.nodes.get(*number as usize).map_or(NONE, |it| it.root),
-            has_roots: self
-                .nodes
-                .get(*number as usize)
-                .is_some_and(|it| it.has_roots),
+            root: node(number).map_or(NONE, |it| it.root),
+            has_roots: node(number).is_some_and(|it| it.has_roots),
             start: match start {
                 Step::Static(class, next) => match links.get(class, next) {
                     Some(Link::Static(field)) => OwnerStart::Static(class, field),

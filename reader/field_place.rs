@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use format::big_endian;
-
 use crate::classes::{Class, ClassTable};
 use crate::heap_record::Field;
 use crate::strings::StringTable;
@@ -21,6 +19,12 @@ pub struct FieldPlace<'c> {
     pub field: Field,
     /// The bytes of its value.
     pub bytes: Range<u32>,
+}
+
+/// The unsigned number of these bytes, the highest first, as every number in a file.
+pub fn big_endian(bytes: &[u8]) -> u64 {
+    let add = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
+    bytes.iter().fold(0, add)
 }
 
 impl FieldPlace<'_> {

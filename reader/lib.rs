@@ -66,7 +66,7 @@ pub use directory::Directory;
 pub use dump::{DumpReader, Event};
 pub use dumps_in_file::{copy_one_dump, dumps_in_file, dumps_in_stream};
 pub use error::ReadError;
-pub use field_place::FieldPlace;
+pub use field_place::{big_endian, FieldPlace};
 pub use format::RootKind;
 pub use header::{Header, Version};
 pub use heap_length::{

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use format::redaction::{FieldRule, Redacted, Redaction};
-use format::{big_endian, record as tag, BasicType};
+use format::{record as tag, BasicType};
 use reader::{
-    Budget, ClassDump, Directory, DumpReader, Event, HeapRecord, IdSet, Instance, ReadError, Record,
+    big_endian, Budget, ClassDump, Directory, DumpReader, Event, HeapRecord, IdSet, Instance,
+    ReadError, Record,
 };
 
 use crate::plan::{Plan, Planner};

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use format::{big_endian, BasicType, ClassName};
+use format::{BasicType, ClassName};
 use graph::{Heap, Unseen};
+use reader::big_endian;
 
 use crate::process::process_named;
 
