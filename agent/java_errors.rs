@@ -8,7 +8,7 @@
 //! that trains an AOT cache is left alone: 25 crashes when it writes a rewritten class, and 26
 //! refuses. Another agent that has the class transformed again later takes the calls out.
 
-use bytecode::{rewrite, ClassFile, Plan, TrackerNames};
+use bytecode::{names, rewrite, ClassFile, Plan};
 use hotspot::flags;
 use jvm::capability::{GENERATE_ALL_CLASS_HOOK_EVENTS, RETRANSFORM_ANY_CLASS, RETRANSFORM_CLASSES};
 use jvm::env::Env;
@@ -178,7 +178,7 @@ impl JavaError {
 fn is_made_for_later(env: &Env) -> bool {
     /// The tracker's methods, and the constructors of more classes than errors have above them.
     const FRAMES: usize = 16;
-    let report = TrackerNames::default().error_init.as_bytes();
+    let report = names::ERROR_INIT.as_bytes();
     let mut stack = Vec::new();
     if env.own_stack(&mut stack, FRAMES).is_err() {
         return false;

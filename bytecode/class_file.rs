@@ -160,11 +160,11 @@ fn skip_member(cursor: &mut Cursor<'_>) -> Result<(u16, u16, u16), ClassError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{tracker_class, TrackerNames};
+    use crate::tracker_class;
 
     #[test]
     fn a_class_is_taken_apart() {
-        let bytes = tracker_class(&TrackerNames::default()).unwrap();
+        let bytes = tracker_class().unwrap();
         let class = ClassFile::parse(&bytes).unwrap();
         assert_eq!(class.name(), b"java/lang/HprofTracker");
         assert_eq!(class.super_name(), Some(&b"java/lang/Object"[..]));
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn whatever_is_cut_off_is_an_error() {
-        let bytes = tracker_class(&TrackerNames::default()).unwrap();
+        let bytes = tracker_class().unwrap();
         for length in 0..bytes.len() {
             assert!(ClassFile::parse(&bytes[..length]).is_err(), "{length}");
         }

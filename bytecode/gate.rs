@@ -4,8 +4,8 @@
 use crate::additions::Additions;
 use crate::bytes::Bytes;
 use crate::error::Reason;
+use crate::names;
 use crate::opcode::{ALOAD_0, GETSTATIC, IFEQ, INVOKESTATIC, LDC_W, RETURN as RETURN_NOTHING};
-use crate::plan::TrackerNames;
 
 /// The class, name and descriptor of the method.
 pub(crate) const OBJECT: &[u8] = b"java/lang/Object";
@@ -62,17 +62,17 @@ const ORIGINAL: u16 = 87;
 ///     return;
 /// }
 /// ```
-pub(crate) fn code(names: &TrackerNames, additions: &mut Additions) -> Result<Vec<u8>, Reason> {
+pub(crate) fn code(additions: &mut Additions) -> Result<Vec<u8>, Reason> {
     let token = additions.string(TOKEN)?;
     let sign = additions.integer(sign_without_kind())?;
-    let tracker = additions.class(names.class.as_bytes())?;
+    let tracker = additions.class(names::TRACKER.as_bytes())?;
     let engaged = additions.field(tracker, "engaged", "I")?;
-    let natives = additions.class(names.natives.as_bytes())?;
+    let natives = additions.class(names::NATIVES.as_bytes())?;
     let mut native = |name, descriptor| additions.method(natives, name, descriptor);
-    let enter = native(names.enter, "(I)V")?;
-    let exit = native(names.exit, "(I)V")?;
-    let new_array = native(names.new_array, "(Ljava/lang/Object;I)V")?;
-    let new_arrays = native(names.new_arrays, "(Ljava/lang/Object;I)V")?;
+    let enter = native(names::ENTER, "(I)V")?;
+    let exit = native(names::EXIT, "(I)V")?;
+    let new_array = native(names::NEW_ARRAY, "(Ljava/lang/Object;I)V")?;
+    let new_arrays = native(names::NEW_ARRAYS, "(Ljava/lang/Object;I)V")?;
     let mut code = Code::default();
     code.plain(&[ALOAD_0]).constant(LDC_W, token);
     code.jump(IF_ACMPNE, SIGNS)?;
@@ -158,11 +158,10 @@ impl Code {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::TrackerNames;
 
     #[test]
     fn the_places_that_are_jumped_to_are_where_they_should_be() {
-        let code = code(&TrackerNames::default(), &mut Additions::new(1)).unwrap();
+        let code = code(&mut Additions::new(1)).unwrap();
         assert_eq!(code.len(), usize::from(ORIGINAL) + 1);
     }
 

@@ -8,9 +8,9 @@
 //! Java Virtual Machine Specification; its chapter 4 defines the format.
 //!
 //! ```
-//! use bytecode::{rewrite, tracker_class, Plan, TrackerNames};
+//! use bytecode::{rewrite, tracker_class, Plan};
 //!
-//! let class = tracker_class(&TrackerNames::default())?;
+//! let class = tracker_class()?;
 //! let plan = Plan { calls: true, ..Plan::default() };
 //! let mut number = 0;
 //! let rewritten = rewrite(&class, &plan, |_method| {
@@ -21,6 +21,8 @@
 //! # Ok::<(), bytecode::ClassError>(())
 //! ```
 #![forbid(unsafe_code)]
+
+pub mod names;
 
 mod additions;
 mod annotation;
@@ -54,6 +56,6 @@ pub use class_file::{ClassFile, Method};
 pub use error::{ClassError, Reason};
 pub use gate::PROBE;
 pub use initializing_call::InitializingCall;
-pub use plan::{Plan, Route, TrackerNames};
+pub use plan::{Plan, Route};
 pub use rewrite::{rewrite, LeftAlone, Rewritten};
 pub use tracker::{natives_class, tracker_class};

@@ -11,6 +11,7 @@ use crate::error::Reason;
 use crate::frame::FrameWriter;
 use crate::handler;
 use crate::layout::{narrow, Layout};
+use crate::names;
 use crate::opcode::{self, RETURN};
 use crate::plan::{Plan, Route};
 use crate::program::{Program, Run};
@@ -138,20 +139,19 @@ impl<'a> MethodRewriter<'a> {
         code: Code<'_>,
         additions: &mut Additions,
     ) -> Result<(), Reason> {
-        let names = &self.plan.tracker;
         self.snippets.clear();
         match self.special(method) {
             Some(Special::ObjectInit) => {
-                let method = (Shared::ObjectInit, names.object_init);
-                self.snippets.add_init(names, additions, method)?;
+                let method = (Shared::ObjectInit, names::OBJECT_INIT);
+                self.snippets.add_init(additions, method)?;
             }
             Some(Special::ErrorInit) => {
-                let method = (Shared::ErrorInit, names.error_init);
-                self.snippets.add_init(names, additions, method)?;
+                let method = (Shared::ErrorInit, names::ERROR_INIT);
+                self.snippets.add_init(additions, method)?;
             }
-            Some(Special::Gate) => self.snippets.add_gate(names, additions)?,
-            Some(Special::Mount) => self.snippets.add_mount(names, additions)?,
-            Some(Special::Unmount) => self.snippets.add_unmount(names, additions)?,
+            Some(Special::Gate) => self.snippets.add_gate(additions)?,
+            Some(Special::Mount) => self.snippets.add_mount(additions)?,
+            Some(Special::Unmount) => self.snippets.add_unmount(additions)?,
             None => {}
         }
         if self.plan.arrays {

@@ -1,52 +1,5 @@
 //! What to insert into a class.
 
-/// The class that rewritten code calls, and its public static methods.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TrackerNames {
-    /// The class, such as `java/lang/HprofTracker`.
-    pub class: &'static str,
-    /// The class with the native methods of the same names, which it calls.
-    pub natives: &'static str,
-    /// Called with each new object, `(Ljava/lang/Object;)V`.
-    pub object_init: &'static str,
-    /// Called with each new array and its length, `(Ljava/lang/Object;I)V`.
-    pub new_array: &'static str,
-    /// Called with each new array of arrays and the number of its dimensions that were created,
-    /// `(Ljava/lang/Object;I)V`.
-    pub new_arrays: &'static str,
-    /// Called with the method's number when it starts, `(I)V`.
-    pub enter: &'static str,
-    /// Called with the method's number when it returns or throws, `(I)V`.
-    pub exit: &'static str,
-    /// Called with each new OutOfMemoryError, `(Ljava/lang/Object;)V`.
-    pub error_init: &'static str,
-    /// Called with a virtual thread when it is mounted on this thread, `(Ljava/lang/Object;)V`.
-    pub mount: &'static str,
-    /// Called when the virtual thread was unmounted from this thread, `()V`.
-    pub unmount: &'static str,
-}
-
-impl Default for TrackerNames {
-    /// `java/lang/HprofTracker` in the bootstrap loader, which every module reads.
-    ///
-    /// The native methods have their own package, and thus are in no named module: when native
-    /// methods of a named module are registered, HotSpot prints a warning on stdout.
-    fn default() -> Self {
-        Self {
-            class: "java/lang/HprofTracker",
-            natives: "hprof_rs/TrackerNatives",
-            object_init: "objectInit",
-            new_array: "newArray",
-            new_arrays: "newArrays",
-            enter: "enter",
-            exit: "exit",
-            error_init: "errorInit",
-            mount: "mount",
-            unmount: "unmount",
-        }
-    }
-}
-
 /// How the code of a class reaches the tracker.
 ///
 /// To resolve the name of the tracker, the JVM calls `loadClass` of the loader that defined the
@@ -70,9 +23,7 @@ pub enum Route {
 /// What to insert into a class. By default nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// The class and methods to call.
-    pub tracker: TrackerNames,
-    /// How to call it.
+    /// How to call the tracker.
     pub route: Route,
     /// In `wait(JI)V` of `java/lang/Object`: forward calls by [`Route::Object`] and
     /// [`Route::Arrays`]. The class must have version 50 or later.

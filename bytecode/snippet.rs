@@ -5,11 +5,12 @@ use crate::bytes::Bytes;
 use crate::constant_pool::ConstantPool;
 use crate::error::Reason;
 use crate::gate;
+use crate::names;
 use crate::opcode::{
     ALOAD_0, ANEWARRAY, ARRAYLENGTH, ATHROW, BIPUSH, DUP, I2L, ICONST_0, INVOKESTATIC,
     INVOKEVIRTUAL, LCONST_0, LCONST_1, LDC, LDC_W, MULTIANEWARRAY, NEWARRAY, SIPUSH,
 };
-use crate::plan::{Plan, Route, TrackerNames};
+use crate::plan::{Plan, Route};
 
 const OBJECT: &str = "(Ljava/lang/Object;)V";
 const ARRAY: &str = "(Ljava/lang/Object;I)V";
@@ -73,12 +74,8 @@ impl Snippets {
     }
 
     /// Makes `wait(JI)V` of `java/lang/Object` forward calls. Call it before all other additions.
-    pub(crate) fn add_gate(
-        &mut self,
-        names: &TrackerNames,
-        additions: &mut Additions,
-    ) -> Result<(), Reason> {
-        self.entry = gate::code(names, additions)?;
+    pub(crate) fn add_gate(&mut self, additions: &mut Additions) -> Result<(), Reason> {
+        self.entry = gate::code(additions)?;
         self.entry_frames = &gate::FRAMES;
         self.more_stack = gate::STACK;
         Ok(())
@@ -87,11 +84,10 @@ impl Snippets {
     /// Reports the object under construction to this method.
     pub(crate) fn add_init(
         &mut self,
-        names: &TrackerNames,
         additions: &mut Additions,
         (which, name): (Shared, &str),
     ) -> Result<(), Reason> {
-        let target = tracker_method(names, additions, which, (name, OBJECT))?;
+        let target = tracker_method(additions, which, (name, OBJECT))?;
         self.before_return.put_u1(ALOAD_0);
         call(&mut self.before_return, target);
         self.more_stack = self.more_stack.max(1);
@@ -99,13 +95,9 @@ impl Snippets {
     }
 
     /// Reports that the virtual thread is mounted on this thread.
-    pub(crate) fn add_mount(
-        &mut self,
-        names: &TrackerNames,
-        additions: &mut Additions,
-    ) -> Result<(), Reason> {
-        let class = additions.class(names.class.as_bytes())?;
-        let target = additions.method(class, names.mount, OBJECT)?;
+    pub(crate) fn add_mount(&mut self, additions: &mut Additions) -> Result<(), Reason> {
+        let class = additions.class(names::TRACKER.as_bytes())?;
+        let target = additions.method(class, names::MOUNT, OBJECT)?;
         self.entry.put_u1(ALOAD_0);
         call(&mut self.entry, target);
         self.more_stack = self.more_stack.max(1);
@@ -113,13 +105,9 @@ impl Snippets {
     }
 
     /// Reports that the virtual thread is unmounted from this thread.
-    pub(crate) fn add_unmount(
-        &mut self,
-        names: &TrackerNames,
-        additions: &mut Additions,
-    ) -> Result<(), Reason> {
-        let class = additions.class(names.class.as_bytes())?;
-        let target = additions.method(class, names.unmount, "()V")?;
+    pub(crate) fn add_unmount(&mut self, additions: &mut Additions) -> Result<(), Reason> {
+        let class = additions.class(names::TRACKER.as_bytes())?;
+        let target = additions.method(class, names::UNMOUNT, "()V")?;
         call(&mut self.entry, target);
         Ok(())
     }
@@ -231,13 +219,12 @@ struct CallTargets {
 }
 
 fn call_targets(plan: &Plan, additions: &mut Additions) -> Result<CallTargets, Reason> {
-    let names = &plan.tracker;
     let (enter, exit) = match plan.route {
         Route::Tracker => {
-            let enter = (names.enter, NUMBER);
-            let exit = (names.exit, NUMBER);
-            let enter = tracker_method(names, additions, Shared::Enter, enter)?;
-            let exit = tracker_method(names, additions, Shared::Exit, exit)?;
+            let enter = (names::ENTER, NUMBER);
+            let exit = (names::EXIT, NUMBER);
+            let enter = tracker_method(additions, Shared::Enter, enter)?;
+            let exit = tracker_method(additions, Shared::Exit, exit)?;
             ((enter, 0), (exit, 0))
         }
         Route::Object => {
@@ -306,13 +293,12 @@ fn call_with_array(
 
 /// The method to which arrays are reported; 0 if it depends on the array.
 fn array_target(plan: &Plan, additions: &mut Additions, which: Shared) -> Result<u16, Reason> {
-    let names = &plan.tracker;
     let name = match which {
-        Shared::NewArrays => names.new_arrays,
-        _ => names.new_array,
+        Shared::NewArrays => names::NEW_ARRAYS,
+        _ => names::NEW_ARRAY,
     };
     match plan.route {
-        Route::Tracker => tracker_method(names, additions, which, (name, ARRAY)),
+        Route::Tracker => tracker_method(additions, which, (name, ARRAY)),
         Route::Object => wait_of(additions, Shared::ObjectWait, gate::OBJECT),
         Route::Arrays => Ok(0),
     }
@@ -343,12 +329,11 @@ fn wait_of(additions: &mut Additions, which: Shared, class: &[u8]) -> Result<u16
 }
 
 fn tracker_method(
-    names: &TrackerNames,
     additions: &mut Additions,
     which: Shared,
     (name, descriptor): (&str, &str),
 ) -> Result<u16, Reason> {
-    let class = additions.shared(Shared::TrackerClass, |a| a.class(names.class.as_bytes()))?;
+    let class = additions.shared(Shared::TrackerClass, |a| a.class(names::TRACKER.as_bytes()))?;
     additions.shared(which, |a| a.method(class, name, descriptor))
 }
 

@@ -3,8 +3,8 @@
 use crate::additions::Additions;
 use crate::bytes::Bytes;
 use crate::error::{ClassError, Reason};
+use crate::names;
 use crate::opcode::{ALOAD_0, GETSTATIC, IFEQ, ILOAD_0, ILOAD_1, INVOKESTATIC, RETURN};
-use crate::plan::TrackerNames;
 
 /// Java 8, the oldest supported JVM.
 const VERSION: u32 = 52;
@@ -23,13 +23,13 @@ const SYNTHETIC: u16 = 0x1000;
 /// public static void enter(int number) { if (engaged != 0) TrackerNatives.enter(number); }
 /// ```
 ///
-/// and likewise for the other names of [`TrackerNames`]. Set `engaged` when the methods of
+/// and likewise for the other names of [`names`]. Set `engaged` when the methods of
 /// [`natives_class`] are registered.
 ///
 /// # Errors
 /// A name is longer than 65535 bytes.
-pub fn tracker_class(names: &TrackerNames) -> Result<Vec<u8>, ClassError> {
-    make_tracker(names).map_err(|_| ClassError::TooLong)
+pub fn tracker_class() -> Result<Vec<u8>, ClassError> {
+    make_tracker().map_err(|_| ClassError::TooLong)
 }
 
 /// Makes the class with the native methods, a public final class without a constructor:
@@ -38,12 +38,12 @@ pub fn tracker_class(names: &TrackerNames) -> Result<Vec<u8>, ClassError> {
 /// public static native void enter(int number);
 /// ```
 ///
-/// and likewise for the other names of [`TrackerNames`].
+/// and likewise for the other names of [`names`].
 ///
 /// # Errors
 /// A name is longer than 65535 bytes.
-pub fn natives_class(names: &TrackerNames) -> Result<Vec<u8>, ClassError> {
-    make_natives(names).map_err(|_| ClassError::TooLong)
+pub fn natives_class() -> Result<Vec<u8>, ClassError> {
+    make_natives().map_err(|_| ClassError::TooLong)
 }
 
 const METHODS: u16 = 8;
@@ -52,24 +52,24 @@ const METHODS: u16 = 8;
 /// instruction and one word each).
 type Method = (&'static str, &'static str, &'static [u8]);
 
-fn methods(names: &TrackerNames) -> [Method; METHODS as usize] {
+fn methods() -> [Method; METHODS as usize] {
     [
-        (names.object_init, "(Ljava/lang/Object;)V", &[ALOAD_0]),
+        (names::OBJECT_INIT, "(Ljava/lang/Object;)V", &[ALOAD_0]),
         (
-            names.new_array,
+            names::NEW_ARRAY,
             "(Ljava/lang/Object;I)V",
             &[ALOAD_0, ILOAD_1],
         ),
-        (names.enter, "(I)V", &[ILOAD_0]),
-        (names.exit, "(I)V", &[ILOAD_0]),
+        (names::ENTER, "(I)V", &[ILOAD_0]),
+        (names::EXIT, "(I)V", &[ILOAD_0]),
         (
-            names.new_arrays,
+            names::NEW_ARRAYS,
             "(Ljava/lang/Object;I)V",
             &[ALOAD_0, ILOAD_1],
         ),
-        (names.error_init, "(Ljava/lang/Object;)V", &[ALOAD_0]),
-        (names.mount, "(Ljava/lang/Object;)V", &[ALOAD_0]),
-        (names.unmount, "()V", &[]),
+        (names::ERROR_INIT, "(Ljava/lang/Object;)V", &[ALOAD_0]),
+        (names::MOUNT, "(Ljava/lang/Object;)V", &[ALOAD_0]),
+        (names::UNMOUNT, "()V", &[]),
     ]
 }
 
@@ -81,12 +81,12 @@ struct Common {
     stack_map_table: u16,
 }
 
-fn make_tracker(names: &TrackerNames) -> Result<Vec<u8>, Reason> {
+fn make_tracker() -> Result<Vec<u8>, Reason> {
     let mut pool = Additions::new(1);
-    let class = pool.class(names.class.as_bytes())?;
+    let class = pool.class(names::TRACKER.as_bytes())?;
     let object = pool.class(b"java/lang/Object")?;
     let common = Common {
-        natives: pool.class(names.natives.as_bytes())?,
+        natives: pool.class(names::NATIVES.as_bytes())?,
         engaged: pool.field(class, "engaged", "I")?,
         code: pool.utf8(b"Code")?,
         stack_map_table: pool.utf8(b"StackMapTable")?,
@@ -99,20 +99,20 @@ fn make_tracker(names: &TrackerNames) -> Result<Vec<u8>, Reason> {
     body.put_u2(field.1);
     body.put_u2(0);
     body.put_u2(METHODS);
-    for method in methods(names) {
+    for method in methods() {
         add_method(&common, &mut pool, method, &mut body)?;
     }
     Ok(class_file(&pool, class, object, &body))
 }
 
-fn make_natives(names: &TrackerNames) -> Result<Vec<u8>, Reason> {
+fn make_natives() -> Result<Vec<u8>, Reason> {
     let mut pool = Additions::new(1);
-    let class = pool.class(names.natives.as_bytes())?;
+    let class = pool.class(names::NATIVES.as_bytes())?;
     let object = pool.class(b"java/lang/Object")?;
     let mut body = Vec::new();
     body.put_u2(0);
     body.put_u2(METHODS);
-    for (name, descriptor, _) in methods(names) {
+    for (name, descriptor, _) in methods() {
         body.put_u2(PUBLIC | STATIC | NATIVE);
         body.put_u2(pool.utf8(name.as_bytes())?);
         body.put_u2(pool.utf8(descriptor.as_bytes())?);
@@ -197,8 +197,7 @@ mod tests {
 
     #[test]
     fn the_tracker_calls_natives_of_the_same_names() {
-        let names = TrackerNames::default();
-        let (tracker, natives) = (tracker_class(&names), natives_class(&names));
+        let (tracker, natives) = (tracker_class(), natives_class());
         let methods = |bytes: Vec<u8>| -> Vec<(Vec<u8>, Vec<u8>)> {
             let class = ClassFile::parse(&bytes).unwrap();
             let methods = class.methods();

@@ -6,7 +6,7 @@ use super::error::JvmtiError;
 use super::jni::{jni_call, Jni};
 use super::listener::Listener;
 use super::object::Object;
-use bytecode::{natives_class, tracker_class, TrackerNames, PROBE};
+use bytecode::{names, natives_class, tracker_class, PROBE};
 use jni::objects::{JClass, JValue};
 use jni::sys::{jfieldID, jobject, JNIEnv, JNINativeMethod, JNI_OK};
 use std::ffi::CString;
@@ -93,12 +93,11 @@ impl Tracker {
     }
 
     fn make(jni: &Jni<'_>, functions: Natives) -> Result<Self, JvmtiError> {
-        let names = TrackerNames::default();
-        let natives = natives_class(&names).map_err(|_| JvmtiError::INTERNAL)?;
-        let natives = define(jni, names.natives, &natives)?;
-        bind(jni, &natives, &names, functions)?;
-        let tracker = tracker_class(&names).map_err(|_| JvmtiError::INTERNAL)?;
-        let class = define(jni, names.class, &tracker)?;
+        let natives = natives_class().map_err(|_| JvmtiError::INTERNAL)?;
+        let natives = define(jni, names::NATIVES, &natives)?;
+        bind(jni, &natives, functions)?;
+        let tracker = tracker_class().map_err(|_| JvmtiError::INTERNAL)?;
+        let class = define(jni, names::TRACKER, &tracker)?;
         let (field, descriptor) = (text("engaged")?, text("I")?);
         // SAFETY: a live class; the names outlive the calls.
         let (engaged, class) = unsafe {
@@ -124,12 +123,7 @@ impl Tracker {
         jni.with_crate(|env| {
             // SAFETY: the global reference, which the wrapper does not release.
             let class = unsafe { JClass::from_raw(self.class) };
-            env.call_static_method(
-                class,
-                TrackerNames::default().exit,
-                "(I)V",
-                &[JValue::Int(0)],
-            )?;
+            env.call_static_method(class, names::EXIT, "(I)V", &[JValue::Int(0)])?;
             Ok(self.class)
         })
         .is_some()
@@ -188,25 +182,20 @@ fn define<'f>(jni: &Jni<'f>, name: &str, bytes: &[u8]) -> Result<Object<'f>, Jvm
 }
 
 /// Binds the native methods to these functions.
-fn bind(
-    jni: &Jni<'_>,
-    class: &Object<'_>,
-    names: &TrackerNames,
-    functions: Natives,
-) -> Result<(), JvmtiError> {
+fn bind(jni: &Jni<'_>, class: &Object<'_>, functions: Natives) -> Result<(), JvmtiError> {
     let of_object = text("(Ljava/lang/Object;)V")?;
     let of_array = text("(Ljava/lang/Object;I)V")?;
     let of_number = text("(I)V")?;
     let of_nothing = text("()V")?;
     let natives = [
-        (names.object_init, &of_object, functions.object_init),
-        (names.error_init, &of_object, functions.error_init),
-        (names.new_array, &of_array, functions.new_array),
-        (names.new_arrays, &of_array, functions.new_arrays),
-        (names.enter, &of_number, functions.enter),
-        (names.exit, &of_number, functions.exit),
-        (names.mount, &of_object, functions.mount),
-        (names.unmount, &of_nothing, functions.unmount),
+        (names::OBJECT_INIT, &of_object, functions.object_init),
+        (names::ERROR_INIT, &of_object, functions.error_init),
+        (names::NEW_ARRAY, &of_array, functions.new_array),
+        (names::NEW_ARRAYS, &of_array, functions.new_arrays),
+        (names::ENTER, &of_number, functions.enter),
+        (names::EXIT, &of_number, functions.exit),
+        (names::MOUNT, &of_object, functions.mount),
+        (names::UNMOUNT, &of_nothing, functions.unmount),
     ];
     for (name, signature, function) in natives {
         let name = text(name)?;

@@ -13,7 +13,7 @@
 //! loader, unless its loader has resolved `Object`.
 
 use super::stacks::StackTraces;
-use bytecode::{rewrite, ClassFile, Method, Plan, Route, TrackerNames};
+use bytecode::{names, rewrite, ClassFile, Method, Plan, Route};
 use jvm::class_loader::ResolvedClasses;
 use jvm::env::{Env, Vm};
 use jvm::error::JvmtiError;
@@ -224,12 +224,11 @@ impl Injection {
             // It is loaded already, and will pass the hook at `VMInit`.
             return None;
         }
-        let tracker = TrackerNames::default();
         let Ok(class) = ClassFile::parse(bytes) else {
             self.classes_left_alone.fetch_add(1, Ordering::Relaxed);
             return None;
         };
-        if [tracker.class, tracker.natives]
+        if [names::TRACKER, names::NATIVES]
             .map(str::as_bytes)
             .contains(&class.name())
         {
@@ -257,7 +256,6 @@ impl Injection {
         let calls = self.is_timed(class.name());
         let switches = self.calls.is_some() && SWITCHING.first() == Some(&class.name());
         let plan = Plan {
-            tracker: TrackerNames::default(),
             route,
             gate: is_object,
             switches: switches && is_jdks,

@@ -8,7 +8,7 @@
 // A tool for developers and for java-tests/, so it may print.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-use bytecode::{rewrite, tracker_class, Plan, Reason, Rewritten};
+use bytecode::{names, rewrite, tracker_class, Plan, Reason, Rewritten};
 use std::collections::HashMap;
 use std::error::Error;
 use std::fs::{self, File};
@@ -52,8 +52,8 @@ fn main() -> Outcome<()> {
         put(&mut to, name, new.as_deref().unwrap_or(old))?;
     }
     if plan.object_init || plan.arrays || plan.calls {
-        let name = format!("{}.class", plan.tracker.class);
-        put(&mut to, name.as_bytes(), &tracker_class(&plan.tracker)?)?;
+        let name = format!("{}.class", names::TRACKER);
+        put(&mut to, name.as_bytes(), &tracker_class()?)?;
     }
     to.flush()?;
     totals.print();
