@@ -116,7 +116,9 @@ impl<'a> ClassFile<'a> {
     /// (4.7.10).
     #[must_use]
     pub fn source_file(&self) -> Option<&'a [u8]> {
-        let body = Cursor::new(self.after_methods).find(&self.pool, b"SourceFile")?;
+        let body = self
+            .pool
+            .find(Cursor::new(self.after_methods), b"SourceFile")?;
         self.pool.utf8(Cursor::new(body).u2().ok()?)
     }
 

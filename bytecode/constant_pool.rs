@@ -71,6 +71,17 @@ impl<'a> ConstantPool<'a> {
         constant.take(usize::from(length)).ok()
     }
 
+    /// The body of the first of some attributes that has this name; their count comes first.
+    pub(crate) fn find<'b>(&self, mut attributes: Cursor<'b>, wanted: &[u8]) -> Option<&'b [u8]> {
+        for _ in 0..attributes.u2().ok()? {
+            let (name, body) = attributes.attribute().ok()?;
+            if self.utf8(name) == Some(wanted) {
+                return Some(body);
+            }
+        }
+        None
+    }
+
     /// The name of a `Class` constant, such as `java/lang/Object`.
     pub(crate) fn class_name(&self, index: u16) -> Option<&'a [u8]> {
         self.utf8(self.constant(index, CLASS)?.u2().ok()?)

@@ -1,6 +1,5 @@
 //! Reads big-endian numbers from bytes, sequentially.
 
-use crate::constant_pool::ConstantPool;
 use crate::error::ClassError;
 
 /// A position in a byte slice.
@@ -53,17 +52,6 @@ impl<'a> Cursor<'a> {
     pub(crate) fn since(&self, earlier: &Self) -> &'a [u8] {
         let length = earlier.rest.len().saturating_sub(self.rest.len());
         earlier.rest.get(..length).unwrap_or(&[])
-    }
-
-    /// The body of the first attribute of this name; the cursor is at the count of attributes.
-    pub(crate) fn find(&mut self, pool: &ConstantPool<'_>, wanted: &[u8]) -> Option<&'a [u8]> {
-        for _ in 0..self.u2().ok()? {
-            let (name, body) = self.attribute().ok()?;
-            if pool.utf8(name) == Some(wanted) {
-                return Some(body);
-            }
-        }
-        None
     }
 
     /// An attribute: its name's index and its body (4.7).

@@ -30,7 +30,7 @@ impl<'a> ClassFile<'a> {
     fn initializing_call(&self, member: &Member<'a>) -> Option<u16> {
         let mut cursor = Cursor::new(member.bytes);
         cursor.take(6).ok()?;
-        let code = Code::read(cursor.find(&self.pool, b"Code")?).ok()?;
+        let code = Code::read(self.pool.find(cursor, b"Code")?).ok()?;
         let mut program = Program::default();
         program.read(code.bytes).ok()?;
         let constructor = Constructor {
