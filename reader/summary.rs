@@ -17,8 +17,6 @@ use crate::stacks::Stacks;
 use crate::strings::StringTable;
 use format::RootKind;
 
-/// Bytes of a record's head: tag, time, length.
-
 /// A thread with a root in the dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadSummary {
