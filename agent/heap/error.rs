@@ -3,16 +3,17 @@
 use format::answer::Refusal;
 use hotspot::Uncopied;
 use jvm::error::JvmtiError;
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 use tables::ClassId;
+use thiserror::Error;
 use writer::WriteError;
 
 /// Why a heap dump was not made. The application is unharmed in every case.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(crate) enum DumpError {
     /// The JVM refused a call that the dump needs.
+    #[error("the JVM refused {what}: {error}")]
     Jvm {
         /// The purpose of the call.
         what: &'static str,
@@ -20,34 +21,61 @@ pub(crate) enum DumpError {
         error: JvmtiError,
     },
     /// The JVM lacks something that the dump needs.
+    #[error("the JVM does not offer {0}")]
     Missing(&'static str),
     /// A JDK class that the check of the JVM needs is not loaded, or cannot be instantiated; its
     /// descriptor.
+    #[error("no object of {0} can be created, which the check of the heap layout needs; try again after a collection")]
     Unmade(&'static str),
     /// The heap has no room for the agent's own objects.
+    #[error(
+        "the heap is too full for the few objects that the agent needs: heap=dump at the start of the JVM creates them, \
+         but classes loaded since then may need more; try again after a collection"
+    )]
     FullHeap,
     /// The file could not be written.
-    Write(WriteError),
+    #[error(transparent)]
+    Write(#[from] WriteError),
     /// The child could not write the file; the reason.
+    #[error("{0}")]
     Child(String),
     /// The copied heap is corrupt; the finding. If the child lacked the parts that HotSpot reports
     /// as unused, another attempt with the whole heap may succeed.
+    #[error(
+        "the heap seems to be damaged: {0}; nothing else is tried, because it would read the heap inside the application"
+    )]
     Damaged(String),
     /// Another fork may succeed.
+    #[error("the fork came at a bad moment; try again")]
     Again(Again),
     /// The requested engine does not work here, or this heap can never be read from a copy; the
     /// reason, as the end of a sentence.
+    #[error(
+        "there is no way to dump this heap with these options: {0}; without stop=always the agent forks the heap"
+    )]
     Engine(String),
     /// There can be no forked copy, so no graph can be sent; the reason.
+    #[error("{0}, and only a forked copy can be sent")]
     NoGraph(String),
     /// There can be no forked copy, so nothing can be left out; the reason.
+    #[error(
+        "{0}, and only a forked copy is redacted before it is written; dump without redact=, drop=, primfields=n and \
+         primarrays=n, and let hprof convert --redact make a copy of the dump"
+    )]
     NoRedaction(String),
     /// The fork failed, the child died, or the system did not tell what a fork must know; the
     /// reason, as the start of a sentence. Another dump may succeed. The application was not
     /// stopped for another way.
+    #[error(
+        "{0}; the application ran on; try again, or add stop=y to have it stopped for as long as HotSpot's own dump takes"
+    )]
     NoCopy(String),
     /// Only HotSpot's dumper, which stops the application, would work, and the user does not allow
     /// it.
+    #[error(
+        "{why}, so a dump would stop the application{}; add stop=y if it may",
+        estimate_text(*.estimate)
+    )]
     WouldStop {
         /// Why the heap cannot be copied by a fork.
         why: String,
@@ -56,6 +84,11 @@ pub(crate) enum DumpError {
         estimate: Option<Duration>,
     },
     /// A fork would stop the application for longer than the user allows.
+    #[error(
+        "a fork would stop the application for {} ms, by an estimate from the pages of the process, after {} ms for \
+         attempts that failed, and maxpause={} allows less; raise it",
+        .estimate.as_millis(), .paused.as_millis(), .limit.as_millis()
+    )]
     LongFork {
         /// How long it would take.
         estimate: Duration,
@@ -65,6 +98,11 @@ pub(crate) enum DumpError {
         limit: Duration,
     },
     /// HotSpot's walk over the stacks took so long that no time was left for the fork.
+    #[error(
+        "the JVM examined the stacks of all threads for {} ms, and maxpause={} leaves too little time for the fork; \
+         raise it, try again, or dump while fewer threads run",
+        .paused.as_millis(), .limit.as_millis()
+    )]
     LongWalk {
         /// How long the application stood still, all attempts together.
         paused: Duration,
@@ -72,6 +110,10 @@ pub(crate) enum DumpError {
         limit: Duration,
     },
     /// HotSpot's dumper may stop the application for longer than the user allows.
+    #[error(
+        "HotSpot's own dumper would stop the application{}, and maxpause={} allows less; raise it",
+        estimate_text(*.estimate), .limit.as_millis()
+    )]
     LongDumper {
         /// How long it may take; `None` if the JVM does not report how much heap it uses.
         estimate: Option<Duration>,
@@ -79,13 +121,23 @@ pub(crate) enum DumpError {
         limit: Duration,
     },
     /// There is no memory for the table of objects, or there are more objects than it can number.
+    #[error("there is no memory for the table of objects; free some, or dump a smaller heap")]
     TableFull,
     /// The dump used so much memory that the application might run short.
+    #[error(
+        "only {} MiB of memory are left, which the application may need; raise its limit, or dump a smaller heap",
+        .left_bytes >> 20
+    )]
     LittleMemory {
         /// Bytes that the machine or the control group had left.
         left_bytes: u64,
     },
     /// `hprof leaks` would need more memory than the application can spare.
+    #[error(
+        "hprof would need about {} MiB of memory for {objects} objects, but only {} MiB are left, which the \
+         application may need; raise its limit, or use do=histo",
+        .needed_bytes >> 20, .left_bytes >> 20
+    )]
     SmallRoom {
         /// Objects that something refers to.
         objects: u64,
@@ -95,6 +147,11 @@ pub(crate) enum DumpError {
         left_bytes: u64,
     },
     /// HotSpot would need more memory to walk the stacks than the application can spare.
+    #[error(
+        "the JVM would need about {} MiB of memory to walk the {frames} frames of all stacks, but only {} MiB are \
+         left, which the application may need; raise its limit, or dump while fewer threads run",
+        .bytes >> 20, .left_bytes >> 20
+    )]
     DeepStacks {
         /// Frames on all stacks together.
         frames: usize,
@@ -104,10 +161,18 @@ pub(crate) enum DumpError {
         left_bytes: u64,
     },
     /// HotSpot's own dumper failed; the reason.
+    #[error(
+        "HotSpot's own dumper, which writes a file of its own beside the dump first, failed: {0}"
+    )]
     Dumper(String),
     /// HotSpot's own dump cannot be read; the reason.
+    #[error("HotSpot's own dumper wrote a file that cannot be read: {0}; please report it")]
     Unreadable(String),
     /// HotSpot's own dump may not fit the disk.
+    #[error(
+        "HotSpot's own dumper may need {} MB for {}, and the disk has {} MB left; free some, or choose another folder",
+        .needed_bytes / 1_000_000, .path.display(), .free_bytes / 1_000_000
+    )]
     SmallDisk {
         /// Where it would be written.
         path: PathBuf,
@@ -117,6 +182,9 @@ pub(crate) enum DumpError {
         free_bytes: u64,
     },
     /// The JVM reported a field that the object's class does not have.
+    #[error(
+        "the JVM reported {0} that is not in its class, so the dump would be wrong; please report it"
+    )]
     Layout(&'static str),
 }
 
@@ -175,145 +243,6 @@ impl DumpError {
     }
 }
 
-impl fmt::Display for DumpError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Jvm { what, error } => write!(f, "the JVM refused {what}: {error}"),
-            Self::Missing(what) => write!(f, "the JVM does not offer {what}"),
-            Self::Unmade(class) => write!(f, "no object of {class} can be created, which the check of the heap layout needs; try again after a collection"),
-            Self::FullHeap => f.write_str(
-                "the heap is too full for the few objects that the agent needs: heap=dump at the start of the JVM creates them, \
-                 but classes loaded since then may need more; try again after a collection",
-            ),
-            Self::Write(error) => error.fmt(f),
-            Self::Child(why) => f.write_str(why),
-            Self::Damaged(what) => write!(
-                f,
-                "the heap seems to be damaged: {what}; nothing else is tried, because it would read the heap inside the application"
-            ),
-            Self::Again(_) => f.write_str("the fork came at a bad moment; try again"),
-            Self::Engine(why) => write!(
-                f,
-                "there is no way to dump this heap with these options: {why}; without stop=always the agent forks the heap"
-            ),
-            Self::NoGraph(why) => write!(f, "{why}, and only a forked copy can be sent"),
-            Self::NoRedaction(why) => write!(
-                f,
-                "{why}, and only a forked copy is redacted before it is written; dump without redact=, drop=, primfields=n and \
-                 primarrays=n, and let hprof convert --redact make a copy of the dump"
-            ),
-            Self::NoCopy(why) => write!(
-                f,
-                "{why}; the application ran on; try again, or add stop=y to have it stopped for as long as HotSpot's own dump takes"
-            ),
-            Self::WouldStop { why, estimate } => write!(
-                f,
-                "{why}, so a dump would stop the application{}; add stop=y if it may",
-                estimate_text(*estimate)
-            ),
-            Self::LongFork { .. } | Self::LongWalk { .. } | Self::LongDumper { .. } => {
-                self.fmt_long(f)
-            }
-            Self::TableFull => f.write_str(
-                "there is no memory for the table of objects; free some, or dump a smaller heap",
-            ),
-            Self::Dumper(why) => write!(
-                f,
-                "HotSpot's own dumper, which writes a file of its own beside the dump first, failed: {why}"
-            ),
-            Self::Unreadable(what) => write!(
-                f,
-                "HotSpot's own dumper wrote a file that cannot be read: {what}; please report it"
-            ),
-            Self::LittleMemory { .. }
-            | Self::SmallRoom { .. }
-            | Self::DeepStacks { .. }
-            | Self::SmallDisk { .. } => self.fmt_shortage(f),
-            Self::Layout(what) => write!(
-                f,
-                "the JVM reported {what} that is not in its class, so the dump would be wrong; please report it"
-            ),
-        }
-    }
-}
-
-impl DumpError {
-    /// The same for what there is too little of.
-    fn fmt_shortage(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::LittleMemory { left_bytes } => write!(
-                f,
-                "only {} MiB of memory are left, which the application may need; raise its limit, or dump a smaller heap",
-                left_bytes >> 20
-            ),
-            Self::SmallRoom {
-                objects,
-                needed_bytes,
-                left_bytes,
-            } => write!(
-                f,
-                "hprof would need about {} MiB of memory for {objects} objects, but only {} MiB are left, which the \
-                 application may need; raise its limit, or use do=histo",
-                needed_bytes >> 20,
-                left_bytes >> 20
-            ),
-            Self::DeepStacks {
-                frames,
-                bytes,
-                left_bytes,
-            } => write!(
-                f,
-                "the JVM would need about {} MiB of memory to walk the {frames} frames of all stacks, but only {} MiB are \
-                 left, which the application may need; raise its limit, or dump while fewer threads run",
-                bytes >> 20,
-                left_bytes >> 20
-            ),
-            Self::SmallDisk {
-                path,
-                needed_bytes,
-                free_bytes,
-            } => write!(
-                f,
-                "HotSpot's own dumper may need {} MB for {}, and the disk has {} MB left; free some, or choose another folder",
-                needed_bytes / 1_000_000,
-                path.display(),
-                free_bytes / 1_000_000
-            ),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl DumpError {
-    /// The same for what takes longer than the user allows.
-    fn fmt_long(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::LongFork { estimate, paused, limit } => write!(
-                f,
-                "a fork would stop the application for {} ms, by an estimate from the pages of the process, after {} ms for \
-                 attempts that failed, and maxpause={} allows less; raise it",
-                estimate.as_millis(),
-                paused.as_millis(),
-                limit.as_millis()
-            ),
-            Self::LongWalk { paused, limit } => write!(
-                f,
-                "the JVM examined the stacks of all threads for {} ms, and maxpause={} leaves too little time for the fork; \
-                 raise it, try again, or dump while fewer threads run",
-                paused.as_millis(),
-                limit.as_millis()
-            ),
-            Self::LongDumper { estimate, limit } => write!(
-                f,
-                "HotSpot's own dumper would stop the application{}, and maxpause={} allows less; raise it",
-                estimate_text(*estimate),
-                limit.as_millis()
-            ),
-            _ => Ok(()),
-        }
-    }
-}
-
 /// Text for a sentence that ends in "would stop the application".
 pub(super) fn estimate_text(estimate: Option<Duration>) -> String {
     estimate.map_or_else(String::new, |estimate| {
@@ -322,12 +251,6 @@ pub(super) fn estimate_text(estimate: Option<Duration>) -> String {
             estimate.as_secs().max(1)
         )
     })
-}
-
-impl From<WriteError> for DumpError {
-    fn from(error: WriteError) -> Self {
-        Self::Write(error)
-    }
 }
 
 impl From<tables::TableFull> for DumpError {
