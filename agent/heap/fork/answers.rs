@@ -3,7 +3,7 @@
 
 use super::attempt::Attempt;
 use super::childs_end::{silence, Stage};
-use super::message::{send_ids, FramesMessage, FromChild, ThreadIds, ThreadNoteMessage, Written};
+use super::message::{FramesMessage, FromChild, Sent, ThreadIds, ThreadNoteMessage, Written};
 use super::process::Child;
 use super::product::Product;
 use crate::copied::{self, Step};
@@ -89,7 +89,7 @@ impl Answers<'_, '_> {
                     let ids = self.take_roots(&roots.addresses, &roots.threads, roots.frames)?;
                     copied::tell(Step::Copied);
                     // If the child no longer listens, the next message shows that, or its absence.
-                    let _ = send_ids(&ids, &mut socket);
+                    let _ = ids.send(&mut socket);
                 }
                 Ok(FromChild::Progress {
                     bytes,

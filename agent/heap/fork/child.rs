@@ -8,7 +8,7 @@
 use super::crew::{in_threads, Watch};
 use super::image::AnyImage;
 use super::known_objects::KnownObjects;
-use super::message::{FromChild, Written};
+use super::message::{FromChild, Sent, Written};
 use super::process::{self, Watchdog};
 use super::product::Product;
 use crate::heap::facts::catalogue::Catalogue;

@@ -2,7 +2,7 @@
 //! them.
 
 use super::child::{HeapCopy, Task};
-use super::message::{receive_ids, FromChild, Roots, ThreadIds, ThreadNoteMessage};
+use super::message::{FromChild, Roots, Sent, ThreadIds, ThreadNoteMessage};
 use super::process::Watchdog;
 use crate::heap::facts::roots::RootNotes;
 use crate::order::Place;
@@ -98,7 +98,7 @@ impl Task<'_, '_> {
         while self.order.place.has_reader() && !is_readable(self.socket.as_fd(), HEAD_LOOK) {
             watchdog.feed();
         }
-        let ids: ThreadIds = receive_ids(&mut self.socket).map_err(|_| Failure::NoAnswer)?;
+        let ids = ThreadIds::receive(&mut self.socket).map_err(|_| Failure::NoAnswer)?;
         roots.know_java_frames(ids.iter().map(|answer| answer.3.as_slice()));
         roots.know_java_frames(standing.java_frames.iter().map(Vec::as_slice));
         let notes = roots.threads().iter();

@@ -1,7 +1,7 @@
 //! The crew: the child's worker threads, and the main thread that waits for them and reports
 //! progress to the parent.
 
-use super::message::FromChild;
+use super::message::{FromChild, Sent};
 use super::own_thread::Crew;
 use super::process::{self, Watchdog};
 use headroom::MemoryLeft;

@@ -111,129 +111,41 @@ pub(super) struct Written {
 /// of the trace's frames, and the depths of the reported frames that belong to Java methods.
 pub(super) type ThreadIds = Vec<(ThreadId, TraceId, usize, Vec<u32>)>;
 
-/// The first byte of a message.
-mod kind {
-    pub(super) const CALIBRATED: u8 = 1;
-    pub(super) const ROOTS: u8 = 2;
-    pub(super) const IDS: u8 = 3;
-    pub(super) const PROGRESS: u8 = 4;
-    pub(super) const DONE: u8 = 5;
-    pub(super) const UNKNOWN_CLASS: u8 = 6;
-    pub(super) const UNLINKED: u8 = 7;
-    pub(super) const STUCK: u8 = 8;
-    pub(super) const MOVING: u8 = 9;
-    pub(super) const DAMAGED: u8 = 10;
-    pub(super) const REFUSED: u8 = 11;
-    pub(super) const LOST: u8 = 12;
-    pub(super) const LITTLE_MEMORY: u8 = 13;
-    pub(super) const NOT_WRITTEN: u8 = 14;
-    pub(super) const OOP_MAPS: u8 = 15;
-    pub(super) const READS_FRAMES: u8 = 16;
-}
-
 /// Longest message, in bytes: far more than the addresses of all classes and the frames of all
 /// threads need.
 const MOST_BYTES: u64 = 1 << 32;
 
-impl FromChild {
-    /// Sends the message.
-    pub(super) fn send(&self, to: &mut impl Write) -> io::Result<()> {
-        let mut body = Vec::new();
-        let kind = match self {
-            Self::Calibrated => kind::CALIBRATED,
-            Self::ReadsFrames => kind::READS_FRAMES,
-            Self::Roots(roots) => put(roots, kind::ROOTS, &mut body),
-            Self::Progress {
-                bytes,
-                objects,
-                heap_bytes,
-            } => put(&(*bytes, *objects, *heap_bytes), kind::PROGRESS, &mut body),
-            Self::Done(written) => put(written, kind::DONE, &mut body),
-            Self::Failed(why) => put_failed(why, &mut body),
-        };
-        send(to, kind, &body)
-    }
-
-    /// Waits for a message.
-    pub(super) fn receive(from: &mut impl Read) -> io::Result<Self> {
-        let (kind, body) = receive(from)?;
-        let body = &mut body.as_slice();
-        Ok(match kind {
-            kind::ROOTS => Self::Roots(Sent::take(body)?),
-            kind::PROGRESS => {
-                let (bytes, objects, heap_bytes) = Sent::take(body)?;
-                Self::Progress {
-                    bytes,
-                    objects,
-                    heap_bytes,
-                }
-            }
-            kind::DONE => Self::Done(Sent::take(body)?),
-            kind::CALIBRATED => Self::Calibrated,
-            kind::READS_FRAMES => Self::ReadsFrames,
-            kind => Self::Failed(take_failed(kind, body)?),
-        })
-    }
-}
-
-/// Sends the parent's answer.
-pub(super) fn send_ids(ids: &ThreadIds, to: &mut impl Write) -> io::Result<()> {
-    let mut body = Vec::new();
-    ids.put(&mut body);
-    send(to, kind::IDS, &body)
-}
-
-/// Waits for the parent's answer; an error if the parent ends instead.
-pub(super) fn receive_ids(from: &mut impl Read) -> io::Result<ThreadIds> {
-    match receive(from)? {
-        (kind::IDS, body) => Sent::take(&mut body.as_slice()),
-        _ => Err(broken()),
-    }
-}
-
-fn put(value: &impl Sent, kind: u8, body: &mut Vec<u8>) -> u8 {
-    value.put(body);
-    kind
-}
-
-fn put_failed(why: &DumpError, body: &mut Vec<u8>) -> u8 {
-    match why {
-        DumpError::Again(Again::UnknownClass) => kind::UNKNOWN_CLASS,
-        DumpError::Again(Again::Stuck) => kind::STUCK,
-        DumpError::Again(Again::Moving) => kind::MOVING,
-        DumpError::Again(Again::OopMaps) => kind::OOP_MAPS,
-        DumpError::Again(Again::Unlinked(classes)) => put(classes, kind::UNLINKED, body),
-        DumpError::LittleMemory { left_bytes } => put(left_bytes, kind::LITTLE_MEMORY, body),
-        DumpError::Damaged(what) => put(what, kind::DAMAGED, body),
-        DumpError::Engine(why) => put(why, kind::REFUSED, body),
-        DumpError::NoCopy(why) => put(why, kind::LOST, body),
-        error => put(&error.to_string(), kind::NOT_WRITTEN, body),
-    }
-}
-
-fn take_failed(kind: u8, body: &mut &[u8]) -> io::Result<DumpError> {
-    Ok(match kind {
-        kind::UNKNOWN_CLASS => Again::UnknownClass.into(),
-        kind::STUCK => Again::Stuck.into(),
-        kind::MOVING => Again::Moving.into(),
-        kind::OOP_MAPS => Again::OopMaps.into(),
-        kind::UNLINKED => Again::Unlinked(Sent::take(body)?).into(),
-        kind::LITTLE_MEMORY => DumpError::LittleMemory {
-            left_bytes: Sent::take(body)?,
-        },
-        kind::DAMAGED => DumpError::Damaged(Sent::take(body)?),
-        kind::REFUSED => DumpError::Engine(Sent::take(body)?),
-        kind::LOST => DumpError::NoCopy(Sent::take(body)?),
-        kind::NOT_WRITTEN => DumpError::Child(Sent::take(body)?),
-        _ => return Err(broken()),
-    })
-}
-
-/// What a message is made of: numbers, texts, lists with their lengths first, and values with their
-/// fields one after the other.
-trait Sent: Sized {
+/// What a message is made of: numbers, texts, lists with their lengths first, values with their
+/// fields one after the other, and variants with their number first.
+pub(super) trait Sent: Sized {
     fn put(&self, body: &mut Vec<u8>);
     fn take(body: &mut &[u8]) -> io::Result<Self>;
+
+    /// Sends it as a message: its length, then itself.
+    fn send(&self, to: &mut impl Write) -> io::Result<()> {
+        let mut body = Vec::new();
+        self.put(&mut body);
+        let length = (body.len() as u64).to_le_bytes();
+        to.write_all(&[&length[..], &body].concat())
+    }
+
+    /// Waits for a message; an error if the other side ends instead.
+    fn receive(from: &mut impl Read) -> io::Result<Self> {
+        let mut length = [0; 8];
+        from.read_exact(&mut length)?;
+        let length = u64::from_le_bytes(length);
+        if length > MOST_BYTES {
+            return Err(broken());
+        }
+        // Grows as data arrive, so that a corrupt length does not allocate memory.
+        let mut body = Vec::new();
+        from.take(length).read_to_end(&mut body)?;
+        if body.len() as u64 == length {
+            Self::take(&mut body.as_slice())
+        } else {
+            Err(io::ErrorKind::UnexpectedEof.into())
+        }
+    }
 }
 
 /// Types that are sent as another one: how to make that of a value, and the value of that.
@@ -291,6 +203,68 @@ sent_by_fields! {
     ThreadNoteMessage { object, name, frames }
     MethodMessage { class, name, signature }
     StackMessage { object, frames, is_whole }
+}
+
+/// Enums that are sent as the number of a variant and what it holds; variants that are not listed,
+/// as another value.
+macro_rules! sent_by_variants {
+    ($($type:ty {
+        $($number:literal: $variant:ident $(($value:ident))? $({ $($field:ident),* })?,)*
+        $(; $other:ident => $instead:expr)?
+    })*) => {$(
+        impl Sent for $type {
+            fn put(&self, body: &mut Vec<u8>) {
+                match self {
+                    $(Self::$variant $(($value))? $({ $($field),* })? => {
+                        body.push($number);
+                        $($value.put(body);)?
+                        $($($field.put(body);)*)?
+                    })*
+                    $($other => Self::put(&$instead, body),)?
+                }
+            }
+
+            fn take(body: &mut &[u8]) -> io::Result<Self> {
+                Ok(match u8::take(body)? {
+                    $($number => Self::$variant
+                        $(({ let $value = Sent::take(body)?; $value }))?
+                        $({ $($field: Sent::take(body)?),* })?,)*
+                    _ => return Err(broken()),
+                })
+            }
+        }
+    )*};
+}
+
+sent_by_variants! {
+    FromChild {
+        1: Calibrated,
+        2: ReadsFrames,
+        3: Roots(roots),
+        4: Progress { bytes, objects, heap_bytes },
+        5: Done(written),
+        6: Failed(why),
+    }
+    DumpError {
+        1: Again(why),
+        2: LittleMemory { left_bytes },
+        3: Damaged(what),
+        4: Engine(why),
+        5: NoCopy(why),
+        6: Child(why),
+        ; other => DumpError::Child(other.to_string())
+    }
+    Again {
+        1: UnknownClass,
+        2: Unlinked(classes),
+        3: Stuck,
+        4: Moving,
+        5: Waited,
+        6: LostFilter,
+        7: OopMaps,
+        8: Grown,
+        9: Unread(error),
+    }
 }
 
 impl Sent for u8 {
@@ -361,29 +335,6 @@ macro_rules! sent_tuples {
 }
 
 sent_tuples! { (A, B) (A, B, C) (A, B, C, D) }
-
-fn send(to: &mut impl Write, kind: u8, body: &[u8]) -> io::Result<()> {
-    let length = (body.len() as u64).to_le_bytes();
-    to.write_all(&[&[kind], &length[..], body].concat())
-}
-
-fn receive(from: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
-    let mut head = [0; 9];
-    from.read_exact(&mut head)?;
-    let [kind, length @ ..] = head;
-    let length = u64::from_le_bytes(length);
-    if length > MOST_BYTES {
-        return Err(broken());
-    }
-    let mut body = Vec::new();
-    // Grows as data arrive, so that a corrupt length does not allocate memory.
-    from.take(length).read_to_end(&mut body)?;
-    if body.len() as u64 == length {
-        Ok((kind, body))
-    } else {
-        Err(io::ErrorKind::UnexpectedEof.into())
-    }
-}
 
 fn broken() -> io::Error {
     io::ErrorKind::InvalidData.into()
@@ -472,15 +423,17 @@ mod tests {
         let (thread, trace) = (ThreadId::new(1), TraceId::new(2));
         let ids = vec![(thread.expect("not 0"), trace.expect("not 0"), 3, vec![0, 2])];
         let mut bytes = Vec::new();
-        send_ids(&ids, &mut bytes).expect("memory");
-        assert_eq!(receive_ids(&mut bytes.as_slice()).expect("whole"), ids);
+        ids.send(&mut bytes).expect("memory");
+        assert_eq!(
+            ThreadIds::receive(&mut bytes.as_slice()).expect("whole"),
+            ids
+        );
     }
 
     #[test]
     fn a_message_that_is_too_long_is_refused_before_it_is_read() {
-        let head = |bytes: u64| [&[kind::ROOTS][..], &bytes.to_le_bytes()].concat();
-        let answer = |bytes| {
-            let answer = FromChild::receive(&mut head(bytes).as_slice());
+        let answer = |bytes: u64| {
+            let answer = FromChild::receive(&mut &bytes.to_le_bytes()[..]);
             answer.expect_err("no message").kind()
         };
         assert_eq!(answer(MOST_BYTES + 1), io::ErrorKind::InvalidData);
@@ -492,15 +445,10 @@ mod tests {
 
     #[test]
     fn a_message_of_an_unknown_kind_is_refused() {
-        for kind in [0, 200] {
+        for kind in [0_u8, 200] {
             let mut bytes = Vec::new();
-            send(&mut bytes, kind, &[]).expect("memory");
+            kind.send(&mut bytes).expect("memory");
             let answer = FromChild::receive(&mut bytes.as_slice());
-            assert_eq!(
-                answer.expect_err("no message").kind(),
-                io::ErrorKind::InvalidData
-            );
-            let answer = receive_ids(&mut bytes.as_slice());
             assert_eq!(
                 answer.expect_err("no message").kind(),
                 io::ErrorKind::InvalidData
@@ -512,7 +460,7 @@ mod tests {
         #[test]
         fn nonsense_does_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let _ = FromChild::receive(&mut bytes.as_slice());
-            let _ = receive_ids(&mut bytes.as_slice());
+            let _ = ThreadIds::receive(&mut bytes.as_slice());
         }
 
         #[test]
