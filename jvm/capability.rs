@@ -12,86 +12,51 @@ pub struct Capability {
     pub name: &'static str,
 }
 
+impl Capability {
+    const fn new(bit: usize, name: &'static str) -> Self {
+        Self { bit, name }
+    }
+}
+
 /// Tags on objects, by which the heap walk identifies them.
-pub const TAG_OBJECTS: Capability = Capability {
-    bit: 0,
-    name: "can_tag_objects",
-};
+pub const TAG_OBJECTS: Capability = Capability::new(0, "can_tag_objects");
 /// The bytecodes of a method.
-pub const GET_BYTECODES: Capability = Capability {
-    bit: 3,
-    name: "can_get_bytecodes",
-};
+pub const GET_BYTECODES: Capability = Capability::new(3, "can_get_bytecodes");
 /// The monitors that a thread owns.
-pub const GET_OWNED_MONITOR_INFO: Capability = Capability {
-    bit: 5,
-    name: "can_get_owned_monitor_info",
-};
+pub const GET_OWNED_MONITOR_INFO: Capability = Capability::new(5, "can_get_owned_monitor_info");
 /// The monitor that a thread waits for.
-pub const GET_CURRENT_CONTENDED_MONITOR: Capability = Capability {
-    bit: 6,
-    name: "can_get_current_contended_monitor",
-};
+pub const GET_CURRENT_CONTENDED_MONITOR: Capability =
+    Capability::new(6, "can_get_current_contended_monitor");
 /// The threads that own a monitor, and that wait for it.
-pub const GET_MONITOR_INFO: Capability = Capability {
-    bit: 7,
-    name: "can_get_monitor_info",
-};
+pub const GET_MONITOR_INFO: Capability = Capability::new(7, "can_get_monitor_info");
 /// The source file of a class, for stack frames.
-pub const GET_SOURCE_FILE_NAME: Capability = Capability {
-    bit: 11,
-    name: "can_get_source_file_name",
-};
+pub const GET_SOURCE_FILE_NAME: Capability = Capability::new(11, "can_get_source_file_name");
 /// The line of a bytecode, for stack frames.
-pub const GET_LINE_NUMBERS: Capability = Capability {
-    bit: 12,
-    name: "can_get_line_numbers",
-};
+pub const GET_LINE_NUMBERS: Capability = Capability::new(12, "can_get_line_numbers");
 /// Events of compiled methods.
-pub const GENERATE_COMPILED_METHOD_LOAD_EVENTS: Capability = Capability {
-    bit: 27,
-    name: "can_generate_compiled_method_load_events",
-};
+pub const GENERATE_COMPILED_METHOD_LOAD_EVENTS: Capability =
+    Capability::new(27, "can_generate_compiled_method_load_events");
 /// The hook for class files of every class.
-pub const GENERATE_ALL_CLASS_HOOK_EVENTS: Capability = Capability {
-    bit: 26,
-    name: "can_generate_all_class_hook_events",
-};
+pub const GENERATE_ALL_CLASS_HOOK_EVENTS: Capability =
+    Capability::new(26, "can_generate_all_class_hook_events");
 /// Events of threads that wait for monitors, and of `Object.wait`.
-pub const GENERATE_MONITOR_EVENTS: Capability = Capability {
-    bit: 28,
-    name: "can_generate_monitor_events",
-};
+pub const GENERATE_MONITOR_EVENTS: Capability = Capability::new(28, "can_generate_monitor_events");
 /// Starts and ends of collections.
-pub const GENERATE_GARBAGE_COLLECTION_EVENTS: Capability = Capability {
-    bit: 31,
-    name: "can_generate_garbage_collection_events",
-};
+pub const GENERATE_GARBAGE_COLLECTION_EVENTS: Capability =
+    Capability::new(31, "can_generate_garbage_collection_events");
 /// Loaded classes can pass the hook again.
-pub const RETRANSFORM_CLASSES: Capability = Capability {
-    bit: 37,
-    name: "can_retransform_classes",
-};
+pub const RETRANSFORM_CLASSES: Capability = Capability::new(37, "can_retransform_classes");
 /// Classes of the bootstrap loader can do so, too.
-pub const RETRANSFORM_ANY_CLASS: Capability = Capability {
-    bit: 38,
-    name: "can_retransform_any_class",
-};
+pub const RETRANSFORM_ANY_CLASS: Capability = Capability::new(38, "can_retransform_any_class");
 /// Events when a heap, or metaspace, is full.
-pub const GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS: Capability = Capability {
-    bit: 39,
-    name: "can_generate_resource_exhaustion_heap_events",
-};
+pub const GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS: Capability =
+    Capability::new(39, "can_generate_resource_exhaustion_heap_events");
 /// Events when a thread cannot be started.
-pub const GENERATE_RESOURCE_EXHAUSTION_THREADS_EVENTS: Capability = Capability {
-    bit: 40,
-    name: "can_generate_resource_exhaustion_threads_events",
-};
+pub const GENERATE_RESOURCE_EXHAUSTION_THREADS_EVENTS: Capability =
+    Capability::new(40, "can_generate_resource_exhaustion_threads_events");
 /// Samples of allocated objects; JDK 11 and later.
-pub const GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS: Capability = Capability {
-    bit: 43,
-    name: "can_generate_sampled_object_alloc_events",
-};
+pub const GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS: Capability =
+    Capability::new(43, "can_generate_sampled_object_alloc_events");
 /// A set of capabilities as the JVM lays it out: 128 bits.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]

@@ -40,86 +40,44 @@ pub struct Event {
     pub name: &'static str,
 }
 
+impl Event {
+    const fn new(number: i32, name: &'static str) -> Self {
+        Self { number, name }
+    }
+}
+
 /// The JVM has started: JNI and all of JVMTI may be used.
-pub const VM_INIT: Event = Event {
-    number: 50,
-    name: "VM_INIT",
-};
+pub const VM_INIT: Event = Event::new(50, "VM_INIT");
 /// The JVM is shutting down: the last moment at which the heap can be walked.
-pub const VM_DEATH: Event = Event {
-    number: 51,
-    name: "VM_DEATH",
-};
+pub const VM_DEATH: Event = Event::new(51, "VM_DEATH");
 /// A platform thread starts.
-pub const THREAD_START: Event = Event {
-    number: 52,
-    name: "THREAD_START",
-};
+pub const THREAD_START: Event = Event::new(52, "THREAD_START");
 /// A platform thread ends.
-pub const THREAD_END: Event = Event {
-    number: 53,
-    name: "THREAD_END",
-};
+pub const THREAD_END: Event = Event::new(53, "THREAD_END");
 /// A class file was read or generated. It may be changed before it is parsed.
-pub const CLASS_FILE_LOAD_HOOK: Event = Event {
-    number: 54,
-    name: "CLASS_FILE_LOAD_HOOK",
-};
+pub const CLASS_FILE_LOAD_HOOK: Event = Event::new(54, "CLASS_FILE_LOAD_HOOK");
 /// A class was loaded. Not sent for arrays.
-pub const CLASS_LOAD: Event = Event {
-    number: 55,
-    name: "CLASS_LOAD",
-};
+pub const CLASS_LOAD: Event = Event::new(55, "CLASS_LOAD");
 /// A class was linked: its fields and methods are known.
-pub const CLASS_PREPARE: Event = Event {
-    number: 56,
-    name: "CLASS_PREPARE",
-};
+pub const CLASS_PREPARE: Event = Event::new(56, "CLASS_PREPARE");
 /// A method was compiled.
-pub const COMPILED_METHOD_LOAD: Event = Event {
-    number: 68,
-    name: "COMPILED_METHOD_LOAD",
-};
+pub const COMPILED_METHOD_LOAD: Event = Event::new(68, "COMPILED_METHOD_LOAD");
 /// A dump was requested, by SIGQUIT or `jcmd PID JVMTI.data_dump`.
-pub const DATA_DUMP_REQUEST: Event = Event {
-    number: 71,
-    name: "DATA_DUMP_REQUEST",
-};
+pub const DATA_DUMP_REQUEST: Event = Event::new(71, "DATA_DUMP_REQUEST");
 /// The JVM is about to throw an OutOfMemoryError.
-pub const RESOURCE_EXHAUSTED: Event = Event {
-    number: 80,
-    name: "RESOURCE_EXHAUSTED",
-};
+pub const RESOURCE_EXHAUSTED: Event = Event::new(80, "RESOURCE_EXHAUSTED");
 /// A collection has ended. Sent on a thread that may not call anything.
-pub const GARBAGE_COLLECTION_FINISH: Event = Event {
-    number: 82,
-    name: "GARBAGE_COLLECTION_FINISH",
-};
+pub const GARBAGE_COLLECTION_FINISH: Event = Event::new(82, "GARBAGE_COLLECTION_FINISH");
 /// A thread starts to wait in `Object.wait`.
-pub const MONITOR_WAIT: Event = Event {
-    number: 73,
-    name: "MONITOR_WAIT",
-};
+pub const MONITOR_WAIT: Event = Event::new(73, "MONITOR_WAIT");
 /// A thread has finished waiting in `Object.wait`.
-pub const MONITOR_WAITED: Event = Event {
-    number: 74,
-    name: "MONITOR_WAITED",
-};
+pub const MONITOR_WAITED: Event = Event::new(74, "MONITOR_WAITED");
 /// A thread wants to enter a monitor that another thread owns.
-pub const MONITOR_CONTENDED_ENTER: Event = Event {
-    number: 75,
-    name: "MONITOR_CONTENDED_ENTER",
-};
+pub const MONITOR_CONTENDED_ENTER: Event = Event::new(75, "MONITOR_CONTENDED_ENTER");
 /// A thread has entered the monitor that it had to wait for.
-pub const MONITOR_CONTENDED_ENTERED: Event = Event {
-    number: 76,
-    name: "MONITOR_CONTENDED_ENTERED",
-};
+pub const MONITOR_CONTENDED_ENTERED: Event = Event::new(76, "MONITOR_CONTENDED_ENTERED");
 /// An allocated object was chosen as a sample; JDK 11 and later.
-pub const SAMPLED_OBJECT_ALLOC: Event = Event {
-    number: 86,
-    name: "SAMPLED_OBJECT_ALLOC",
-};
+pub const SAMPLED_OBJECT_ALLOC: Event = Event::new(86, "SAMPLED_OBJECT_ALLOC");
 /// Number of the first event, `JVMTI_MIN_EVENT_TYPE_VAL`.
 const FIRST: i32 = 50;
 /// Number of events up to the last one in JDK 25, which is 88.
