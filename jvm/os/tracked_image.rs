@@ -10,7 +10,7 @@
 use super::careful_reads;
 use super::image::{check_length, map};
 use super::memory_file::memory_file;
-use super::written_pages::{joined, without, Sharing, WrittenPages};
+use super::written_pages::{joined, without, Pages, Sharing, WrittenPages};
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -143,7 +143,7 @@ impl TrackedImage {
         let mut present = Vec::new();
         for range in ranges {
             self.in_each_view(range, |view, from_here| {
-                self.written.present(view, |run| {
+                self.written.each(view, Pages::Present, |run| {
                     present.push(moved(&run, from_here));
                     Ok(())
                 })
@@ -177,9 +177,10 @@ impl TrackedImage {
         for witness in &self.witnesses {
             let mut has_memory = false;
             self.in_each_view(witness, |view, _| {
-                self.written
-                    .marked(view.clone(), |_| Err(io::Error::other(TAKEN)))?;
-                self.written.present(view, |_| {
+                self.written.each(view.clone(), Pages::Marked, |_| {
+                    Err(io::Error::other(TAKEN))
+                })?;
+                self.written.each(view, Pages::Present, |_| {
                     has_memory = true;
                     Ok(())
                 })
@@ -207,7 +208,7 @@ impl TrackedImage {
         for part in common(std::slice::from_ref(piece), &self.new) {
             match self.sharing {
                 Sharing::Shared => runs.push(part),
-                Sharing::Private => self.written.present(part, |run| {
+                Sharing::Private => self.written.each(part, Pages::Present, |run| {
                     runs.push(run);
                     Ok(())
                 })?,
@@ -237,7 +238,7 @@ impl TrackedImage {
         }
         for range in ranges {
             self.in_each_view(range, |view, from_here| {
-                self.written.written(view, |run| {
+                self.written.each(view, Pages::Written, |run| {
                     unread.push(moved(&run, from_here));
                     Ok(())
                 })
@@ -259,7 +260,7 @@ impl TrackedImage {
     pub fn clear_absent(&self, ranges: &[Range<u64>]) -> io::Result<()> {
         for range in ranges {
             self.written
-                .absent(range.clone(), |run| self.make_hole(&run))?;
+                .each(range.clone(), Pages::Absent, |run| self.make_hole(&run))?;
         }
         Ok(())
     }

@@ -72,7 +72,7 @@ struct Scan {
 
 /// Which pages are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pages {
+pub enum Pages {
     /// Those written since they were last taken. From now on they count as not written.
     TakeWritten,
     /// The same, and nothing changes.
@@ -140,7 +140,7 @@ impl WrittenPages {
             sharing,
             watched: Vec::new(),
         };
-        let can_tell = written.written(0..1 << 12, |_| Ok(()));
+        let can_tell = written.each(0..1 << 12, Pages::Written, |_| Ok(()));
         can_tell.map_err(untracked).map(|()| written)
     }
 
@@ -182,49 +182,14 @@ impl WrittenPages {
         }
     }
 
-    /// As [`WrittenPages::take`], but takes nothing.
-    pub fn written(
-        &self,
-        range: Range<u64>,
-        on_run: impl FnMut(Range<u64>) -> io::Result<()>,
-    ) -> io::Result<()> {
-        self.each(range, Pages::Written, on_run)
-    }
-
     /// Has these pages, which must be watched, count as written until somebody takes them.
     pub fn unmark(&self, range: &Range<u64>) -> io::Result<()> {
         let bytes = range.end - range.start;
         ask(&self.notes, WRITE_PROTECT, &mut [range.start, bytes, 0])
     }
 
-    /// Calls `on_run` with each run of pages that have memory and count as not written.
-    pub fn marked(
-        &self,
-        range: Range<u64>,
-        on_run: impl FnMut(Range<u64>) -> io::Result<()>,
-    ) -> io::Result<()> {
-        self.each(range, Pages::Marked, on_run)
-    }
-
-    /// Calls `on_run` with each run of pages that have memory.
-    pub fn present(
-        &self,
-        range: Range<u64>,
-        on_run: impl FnMut(Range<u64>) -> io::Result<()>,
-    ) -> io::Result<()> {
-        self.each(range, Pages::Present, on_run)
-    }
-
-    /// Calls `on_run` with each run of pages that have no memory, and so read as zeros.
-    pub fn absent(
-        &self,
-        range: Range<u64>,
-        on_run: impl FnMut(Range<u64>) -> io::Result<()>,
-    ) -> io::Result<()> {
-        self.each(range, Pages::Absent, on_run)
-    }
-
-    fn each(
+    /// Calls `on_run` with each run of such pages.
+    pub fn each(
         &self,
         range: Range<u64>,
         pages: Pages,
