@@ -45,13 +45,7 @@ impl Env {
         // SAFETY: both out-parameters outlive the call.
         unsafe { call!(self, GET_LOADED_CLASSES(&mut count, &mut classes)) }?;
         // SAFETY: on success `classes` holds `count` local references made in the current frame.
-        let classes = unsafe { Allocated::new(self, classes, count) };
-        Ok(classes
-            .as_slice()
-            .iter()
-            // SAFETY: as above.
-            .filter_map(|&raw| unsafe { Object::from_raw(raw) })
-            .collect())
+        Ok(unsafe { Allocated::objects(self, classes, count) })
     }
 
     /// The class's signature in modified UTF-8: `Ljava/lang/String;`, `[I`, `I`

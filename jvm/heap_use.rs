@@ -5,7 +5,6 @@ use super::jni::Jni;
 use jni::errors::Result;
 use jni::objects::{JClass, JObject, JString, JValue};
 use jni::JNIEnv;
-use std::ptr::null_mut;
 
 /// Words in the names of collectors, and of parts of collectors, that leave old objects alone.
 const YOUNG: [&str; 7] = [
@@ -35,11 +34,7 @@ impl Jni<'_> {
     /// Asks the JDK; `None` if this runtime has no such beans, or no memory. Creates a few small
     /// objects, and runs code of the JDK alone.
     pub fn after_collection(&self) -> Option<AfterCollection> {
-        let mut found = None;
-        self.with_crate(|env| {
-            found = Some(read(env)?);
-            Ok(null_mut())
-        });
+        let found = self.with_crate(read);
         found.filter(|found| found.most > 0)
     }
 }

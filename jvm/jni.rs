@@ -6,7 +6,7 @@
 use super::env::Vm;
 use super::object::Object;
 use jni::objects::{JByteArray, JClass, JObject, JString, JValue};
-use jni::sys::{jfieldID, jobject};
+use jni::sys::jfieldID;
 use std::marker::PhantomData;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
@@ -92,18 +92,13 @@ impl<'f> Jni<'f> {
         if unsafe { jni_call!(self, ExceptionCheck(), 0) } == 0 {
             return None;
         }
-        let mut message = None;
-        self.with_crate(|env| {
+        let message = self.with_crate(|env| {
             let exception = env.exception_occurred()?;
             env.exception_clear()?;
             // Only for the JDK's own exceptions: their `getMessage` runs no code of the
             // application.
             let text = env.call_method(&exception, "getMessage", "()Ljava/lang/String;", &[])?;
-            let text = text.l()?;
-            if !text.is_null() {
-                message = Some(env.get_string((&text).into())?.into());
-            }
-            Ok(null_mut())
+            Ok(env.get_string((&text.l()?).into())?.into())
         });
         self.clear_exception();
         Some(message.unwrap_or_else(|| "an exception without a message".to_owned()))
@@ -113,20 +108,20 @@ impl<'f> Jni<'f> {
     /// (`java.lang.Throwable.detailMessage`), without a call of its methods. `None` if there is
     /// none.
     pub fn message_of(&self, throwable: &Object<'_>) -> Option<String> {
-        let mut message = None;
-        self.with_crate(|env| {
+        let message = self.with_crate(|env| {
             // SAFETY: a live local reference, which the wrapper does not release.
             let throwable = unsafe { JObject::from_raw(throwable.raw()) };
             let text = env.get_field(&throwable, "detailMessage", "Ljava/lang/String;")?;
             let text = JString::from(text.l()?);
-            if !text.is_null() {
+            let message = match text.is_null() {
+                true => None,
                 // SAFETY: the field's type is that of a string.
-                message = Some(unsafe { env.get_string_unchecked(&text) }?.into());
-            }
+                false => Some(unsafe { env.get_string_unchecked(&text) }?.into()),
+            };
             env.delete_local_ref(text)?;
-            Ok(null_mut())
+            Ok(message)
         });
-        message
+        message.flatten()
     }
 
     /// The superclass, or `None` for `java.lang.Object`, interfaces and primitive types
@@ -188,12 +183,10 @@ impl<'f> Jni<'f> {
     /// The address of HotSpot's structure for a running platform thread (`java.lang.Thread.eetop`);
     /// `None` if this JVM keeps it elsewhere.
     pub fn native_thread(&self, thread: &Object<'_>) -> Option<u64> {
-        let mut address = 0;
-        self.with_crate(|env| {
+        let address = self.with_crate(|env| {
             // SAFETY: a live local reference, which the wrapper does not release.
             let thread = unsafe { JObject::from_raw(thread.raw()) };
-            address = env.get_field(&thread, "eetop", "J")?.j()?;
-            Ok(thread.into_raw())
+            env.get_field(&thread, "eetop", "J")?.j()
         })?;
         u64::try_from(address).ok().filter(|&address| address != 0)
     }
@@ -222,11 +215,7 @@ impl<'f> Jni<'f> {
 
     /// The virtual machine; `None` if the JVM does not provide it.
     pub fn vm(&self) -> Option<Vm> {
-        let mut vm = None;
-        self.with_crate(|env| {
-            vm = Some(env.get_java_vm()?.get_java_vm_pointer());
-            Ok(null_mut())
-        });
+        let vm = self.with_crate(|env| Ok(env.get_java_vm()?.get_java_vm_pointer()));
         // SAFETY: the JVM's own pointer.
         vm.map(|vm| unsafe { Vm::from_raw(vm) })
     }
@@ -239,13 +228,8 @@ impl<'f> Jni<'f> {
     pub unsafe fn text(&self, array: jbyteArray) -> Option<String> {
         // SAFETY: the caller's promise; the crate refuses null.
         let array = unsafe { JByteArray::from_raw(array) };
-        let mut text = None;
-        self.with_crate(|env| {
-            let bytes = env.convert_byte_array(&array)?;
-            text = Some(String::from_utf8_lossy(&bytes).into_owned());
-            Ok(null_mut())
-        });
-        text
+        let bytes = self.with_crate(|env| env.convert_byte_array(&array))?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// The length of an array.
@@ -298,14 +282,14 @@ impl<'f> Jni<'f> {
     }
 
     /// Runs `body` with the jni crate's wrapper. Clears an exception and returns `None` for it.
-    pub(super) fn with_crate(
+    pub(super) fn with_crate<T>(
         &self,
-        body: impl FnOnce(&mut jni::JNIEnv<'_>) -> jni::errors::Result<jobject>,
-    ) -> Option<jobject> {
+        body: impl FnOnce(&mut jni::JNIEnv<'_>) -> jni::errors::Result<T>,
+    ) -> Option<T> {
         // SAFETY: this thread's environment, as the caller of `enter` promised.
         let mut env = unsafe { jni::JNIEnv::from_raw(self.raw) }.ok()?;
         match body(&mut env) {
-            Ok(object) => Some(object),
+            Ok(made) => Some(made),
             Err(_) => {
                 self.clear_exception();
                 None

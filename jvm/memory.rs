@@ -1,6 +1,8 @@
 //! Memory that a JVMTI function allocated and we must free (JVMTI, "Memory Management").
 
 use super::env::Env;
+use super::object::Object;
+use jni::sys::jobject;
 use std::os::raw::c_char;
 
 /// An array of `len` values from the JVM; freed when dropped.
@@ -55,6 +57,27 @@ impl<'e> Allocated<'e, c_char> {
     /// The string's bytes: modified UTF-8, without the NUL.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         self.as_slice().iter().map(|c| c.to_ne_bytes()[0]).collect()
+    }
+}
+
+impl<'e> Allocated<'e, jobject> {
+    /// Takes over an array of references and frees the array; nulls are left out.
+    ///
+    /// # Safety
+    /// `start` is null, or holds `count` local references or nulls, allocated by `env` and owned by
+    /// nothing else, made in the frame `'f`.
+    pub(super) unsafe fn objects<'f>(
+        env: &'e Env,
+        start: *mut jobject,
+        count: i32,
+    ) -> Vec<Object<'f>> {
+        // SAFETY: the caller's promise.
+        let raw = unsafe { Self::new(env, start, count) };
+        raw.as_slice()
+            .iter()
+            // SAFETY: the caller's promise.
+            .filter_map(|&raw| unsafe { Object::from_raw(raw) })
+            .collect()
     }
 }
 

@@ -54,7 +54,7 @@ impl Env {
             )
         }?;
         // SAFETY: on success `monitors` holds `count` local references made in the current frame.
-        Ok(unsafe { objects(self, monitors, count) })
+        Ok(unsafe { Allocated::objects(self, monitors, count) })
     }
 
     /// The monitor that a thread waits to enter, or waits for in `Object.wait`
@@ -107,24 +107,13 @@ impl Env {
             Ok(MonitorUsage {
                 owner: Object::from_raw(usage.owner),
                 entry_count: u32::try_from(usage.entry_count).unwrap_or(0),
-                waiters: objects(self, usage.waiters, usage.waiter_count),
-                notify_waiters: objects(self, usage.notify_waiters, usage.notify_waiter_count),
+                waiters: Allocated::objects(self, usage.waiters, usage.waiter_count),
+                notify_waiters: Allocated::objects(
+                    self,
+                    usage.notify_waiters,
+                    usage.notify_waiter_count,
+                ),
             })
         }
     }
-}
-
-/// Takes over an array of references and frees the array; nulls are left out.
-///
-/// # Safety
-/// `start` is null, or holds `count` local references or nulls, allocated by `env` and owned by
-/// nothing else.
-unsafe fn objects<'f>(env: &Env, start: *mut jobject, count: i32) -> Vec<Object<'f>> {
-    // SAFETY: the caller's promise.
-    let raw = unsafe { Allocated::new(env, start, count) };
-    raw.as_slice()
-        .iter()
-        // SAFETY: the caller's promise.
-        .filter_map(|&raw| unsafe { Object::from_raw(raw) })
-        .collect()
 }

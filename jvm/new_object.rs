@@ -34,7 +34,6 @@ impl<'f> Jni<'f> {
     /// The heap's size according to `java.lang.Runtime`; `runtime` is that class. Runs its methods,
     /// and creates no object.
     pub fn heap_bytes(&self, runtime: &Object<'_>) -> Option<HeapBytes> {
-        let mut heap = None;
         self.with_crate(|env| {
             // SAFETY: a live local reference, which the wrapper does not give back.
             let class = unsafe { JClass::from_raw(runtime.raw()) };
@@ -46,14 +45,12 @@ impl<'f> Jni<'f> {
                 (ask("maxMemory")?, ask("totalMemory")?, ask("freeMemory")?);
             let used = total.saturating_sub(unused);
             let bytes = |bytes: i64| u64::try_from(bytes).unwrap_or(0);
-            heap = Some(HeapBytes {
+            env.delete_local_ref(runtime)?;
+            Ok(HeapBytes {
                 used: bytes(used),
                 free: bytes(most.saturating_sub(used)),
-            });
-            env.delete_local_ref(runtime)?;
-            Ok(std::ptr::null_mut())
-        })?;
-        heap
+            })
+        })
     }
 
     /// A new object, made with the constructor of this descriptor. `None` if it cannot be made.

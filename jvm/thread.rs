@@ -92,13 +92,7 @@ impl Env {
         // SAFETY: both out-parameters outlive the call.
         unsafe { call!(self, GET_ALL_THREADS(&mut count, &mut threads)) }?;
         // SAFETY: on success `threads` holds `count` local references made in the current frame.
-        let threads = unsafe { Allocated::new(self, threads, count) };
-        Ok(threads
-            .as_slice()
-            .iter()
-            // SAFETY: as above.
-            .filter_map(|&raw| unsafe { Object::from_raw(raw) })
-            .collect())
+        Ok(unsafe { Allocated::objects(self, threads, count) })
     }
 
     /// The number that [`Self::set_thread_number`] gave a thread, virtual or not; 0 if none

@@ -9,7 +9,7 @@ use super::object::Object;
 use bytecode::{names, natives_class, tracker_class, PROBE};
 use jni::objects::{JClass, JValue};
 use jni::sys::{jfieldID, jobject, JNIEnv, JNINativeMethod, JNI_OK};
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::null_mut;
@@ -38,32 +38,24 @@ pub trait Tracked: Listener {
     fn method_exit(&self, number: i32);
 }
 
-/// The native methods of the tracker, for one listener.
+/// The native methods of the tracker, for one listener: names, signatures, functions.
 #[derive(Clone, Copy, Debug)]
-pub struct Natives {
-    object_init: *const c_void,
-    error_init: *const c_void,
-    new_array: *const c_void,
-    new_arrays: *const c_void,
-    enter: *const c_void,
-    exit: *const c_void,
-    mount: *const c_void,
-    unmount: *const c_void,
-}
+pub struct Natives([(&'static str, &'static CStr, *const c_void); 8]);
 
 impl Natives {
     /// The native methods that report to `T`.
     pub fn of<T: Tracked>() -> Self {
-        Self {
-            object_init: object_init::<T> as *const c_void,
-            error_init: error_init::<T> as *const c_void,
-            new_array: new_array::<T> as *const c_void,
-            new_arrays: new_arrays::<T> as *const c_void,
-            enter: enter::<T> as *const c_void,
-            exit: exit::<T> as *const c_void,
-            mount: mount::<T> as *const c_void,
-            unmount: unmount::<T> as *const c_void,
-        }
+        let (of_object, of_array) = (c"(Ljava/lang/Object;)V", c"(Ljava/lang/Object;I)V");
+        Self([
+            (names::OBJECT_INIT, of_object, object_init::<T> as _),
+            (names::ERROR_INIT, of_object, error_init::<T> as _),
+            (names::NEW_ARRAY, of_array, new_array::<T> as _),
+            (names::NEW_ARRAYS, of_array, new_arrays::<T> as _),
+            (names::ENTER, c"(I)V", enter::<T> as _),
+            (names::EXIT, c"(I)V", exit::<T> as _),
+            (names::MOUNT, of_object, mount::<T> as _),
+            (names::UNMOUNT, c"()V", unmount::<T> as _),
+        ])
     }
 }
 
@@ -123,8 +115,8 @@ impl Tracker {
         jni.with_crate(|env| {
             // SAFETY: the global reference, which the wrapper does not release.
             let class = unsafe { JClass::from_raw(self.class) };
-            env.call_static_method(class, names::EXIT, "(I)V", &[JValue::Int(0)])?;
-            Ok(self.class)
+            env.call_static_method(class, names::EXIT, "(I)V", &[JValue::Int(0)])?
+                .v()
         })
         .is_some()
     }
@@ -137,8 +129,7 @@ impl Tracker {
             let (millis, nanos) = PROBE;
             let arguments = [JValue::Long(millis), JValue::Int(nanos)];
             env.call_method(&array, "wait", "(JI)V", &arguments)?;
-            env.delete_local_ref(array)?;
-            Ok(self.class)
+            env.delete_local_ref(array)
         })
         .is_some()
     }
@@ -182,22 +173,8 @@ fn define<'f>(jni: &Jni<'f>, name: &str, bytes: &[u8]) -> Result<Object<'f>, Jvm
 }
 
 /// Binds the native methods to these functions.
-fn bind(jni: &Jni<'_>, class: &Object<'_>, functions: Natives) -> Result<(), JvmtiError> {
-    let of_object = text("(Ljava/lang/Object;)V")?;
-    let of_array = text("(Ljava/lang/Object;I)V")?;
-    let of_number = text("(I)V")?;
-    let of_nothing = text("()V")?;
-    let natives = [
-        (names::OBJECT_INIT, &of_object, functions.object_init),
-        (names::ERROR_INIT, &of_object, functions.error_init),
-        (names::NEW_ARRAY, &of_array, functions.new_array),
-        (names::NEW_ARRAYS, &of_array, functions.new_arrays),
-        (names::ENTER, &of_number, functions.enter),
-        (names::EXIT, &of_number, functions.exit),
-        (names::MOUNT, &of_object, functions.mount),
-        (names::UNMOUNT, &of_nothing, functions.unmount),
-    ];
-    for (name, signature, function) in natives {
+fn bind(jni: &Jni<'_>, class: &Object<'_>, natives: Natives) -> Result<(), JvmtiError> {
+    for (name, signature, function) in natives.0 {
         let name = text(name)?;
         let method = JNINativeMethod {
             name: name.as_ptr().cast::<c_char>().cast_mut(),
@@ -224,21 +201,32 @@ fn inside<T: Tracked>(body: impl FnOnce(&'static T)) {
     }));
 }
 
+/// Runs `body` with the object that a native method was called with, unless it is null.
+///
+/// # Safety
+/// Only for a native method's own arguments, while it runs.
+unsafe fn with_object<T: Tracked>(
+    jni: *mut JNIEnv,
+    object: jobject,
+    body: impl FnOnce(&T, &Jni<'_>, &Object<'_>),
+) {
+    inside(|tracked: &T| {
+        // SAFETY: a local reference that the JVM itself releases, by the caller's promise.
+        if let Some(object) = unsafe { Object::from_raw(object) } {
+            // SAFETY: this thread's environment, valid until the native method returns.
+            unsafe { Jni::enter(jni, |jni| body(tracked, jni, &object)) };
+        }
+    });
+}
+
 /// `objectInit`: the constructor of `java.lang.Object` returns.
 unsafe extern "system" fn object_init<T: Tracked>(
     jni: *mut JNIEnv,
     _class: jobject,
     object: jobject,
 ) {
-    inside(|tracked: &T| {
-        // SAFETY: an argument of this native method: a local reference that the JVM itself
-        // releases.
-        let Some(object) = (unsafe { Object::from_raw(object) }) else {
-            return;
-        };
-        // SAFETY: this thread's environment, valid until we return.
-        unsafe { Jni::enter(jni, |jni| tracked.object_init(jni, &object)) };
-    });
+    // SAFETY: this method's arguments.
+    unsafe { with_object(jni, object, T::object_init) };
 }
 
 /// `errorInit`: an error that is out of memory was made.
@@ -247,17 +235,10 @@ unsafe extern "system" fn error_init<T: Tracked>(
     _class: jobject,
     error: jobject,
 ) {
-    if is_agent_thread() {
-        return;
+    if !is_agent_thread() {
+        // SAFETY: this method's arguments.
+        unsafe { with_object(jni, error, T::error_init) };
     }
-    inside(|tracked: &T| {
-        // SAFETY: as in `object_init`.
-        let Some(error) = (unsafe { Object::from_raw(error) }) else {
-            return;
-        };
-        // SAFETY: as in `object_init`.
-        unsafe { Jni::enter(jni, |jni| tracked.error_init(jni, &error)) };
-    });
 }
 
 /// `newArray`: an instruction has created an array of this length.
@@ -267,14 +248,10 @@ unsafe extern "system" fn new_array<T: Tracked>(
     array: jobject,
     length: i32,
 ) {
-    inside(|tracked: &T| {
-        // SAFETY: as in `object_init`.
-        let Some(array) = (unsafe { Object::from_raw(array) }) else {
-            return;
-        };
-        // SAFETY: as in `object_init`.
-        unsafe { Jni::enter(jni, |jni| tracked.new_array(jni, &array, length)) };
-    });
+    let body =
+        |tracked: &T, jni: &Jni<'_>, array: &Object<'_>| tracked.new_array(jni, array, length);
+    // SAFETY: this method's arguments.
+    unsafe { with_object(jni, array, body) };
 }
 
 /// `newArrays`: an instruction has created an array of arrays with up to this many dimensions.
@@ -284,26 +261,16 @@ unsafe extern "system" fn new_arrays<T: Tracked>(
     array: jobject,
     dimensions: i32,
 ) {
-    inside(|tracked: &T| {
-        // SAFETY: as in `object_init`.
-        let Some(array) = (unsafe { Object::from_raw(array) }) else {
-            return;
-        };
-        // SAFETY: as in `object_init`.
-        unsafe { Jni::enter(jni, |jni| tracked.new_arrays(jni, &array, dimensions)) };
-    });
+    let body =
+        |tracked: &T, jni: &Jni<'_>, array: &Object<'_>| tracked.new_arrays(jni, array, dimensions);
+    // SAFETY: this method's arguments.
+    unsafe { with_object(jni, array, body) };
 }
 
 /// `mount`: from here on this thread runs the virtual thread `thread`.
 unsafe extern "system" fn mount<T: Tracked>(jni: *mut JNIEnv, _class: jobject, thread: jobject) {
-    inside(|tracked: &T| {
-        // SAFETY: as in `object_init`.
-        let Some(thread) = (unsafe { Object::from_raw(thread) }) else {
-            return;
-        };
-        // SAFETY: as in `object_init`.
-        unsafe { Jni::enter(jni, |jni| tracked.mount(jni, &thread)) };
-    });
+    // SAFETY: this method's arguments.
+    unsafe { with_object(jni, thread, T::mount) };
 }
 
 /// `unmount`: the virtual thread has left this thread.
@@ -314,7 +281,7 @@ unsafe extern "system" fn unmount<T: Tracked>(_jni: *mut JNIEnv, _class: jobject
 /// `enter`: a method starts.
 unsafe extern "system" fn enter<T: Tracked>(jni: *mut JNIEnv, _class: jobject, number: i32) {
     inside(|tracked: &T| {
-        // SAFETY: as in `object_init`.
+        // SAFETY: this thread's environment, valid until the native method returns.
         unsafe { Jni::enter(jni, |jni| tracked.method_enter(jni, number)) };
     });
 }

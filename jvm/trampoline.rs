@@ -17,51 +17,28 @@ impl Env {
     /// Has the listener called back; each event must still be switched on.
     pub fn install_callbacks<L: Listener>(&self) -> Result<(), JvmtiError> {
         let mut callbacks = Callbacks::new();
-        callbacks.set(event::VM_INIT, vm_init::<L> as *const c_void);
-        callbacks.set(event::VM_DEATH, vm_death::<L> as *const c_void);
-        callbacks.set(event::THREAD_START, thread_start::<L> as *const c_void);
-        callbacks.set(event::THREAD_END, thread_end::<L> as *const c_void);
-        callbacks.set(
-            event::CLASS_FILE_LOAD_HOOK,
-            class_file_load_hook::<L> as *const c_void,
-        );
+        callbacks.set(event::VM_INIT, vm_init::<L> as _);
+        callbacks.set(event::VM_DEATH, vm_death::<L> as _);
+        callbacks.set(event::THREAD_START, thread_start::<L> as _);
+        callbacks.set(event::THREAD_END, thread_end::<L> as _);
+        callbacks.set(event::CLASS_FILE_LOAD_HOOK, class_file_load_hook::<L> as _);
         callbacks.set(
             event::GARBAGE_COLLECTION_FINISH,
-            garbage_collection_finish::<L> as *const c_void,
+            garbage_collection_finish::<L> as _,
         );
-        callbacks.set(event::CLASS_LOAD, class_load::<L> as *const c_void);
-        callbacks.set(event::CLASS_PREPARE, class_prepare::<L> as *const c_void);
+        callbacks.set(event::CLASS_LOAD, class_load::<L> as _);
+        callbacks.set(event::CLASS_PREPARE, class_prepare::<L> as _);
+        callbacks.set(event::SAMPLED_OBJECT_ALLOC, sampled_object_alloc::<L> as _);
+        callbacks.set(event::MONITOR_CONTENDED_ENTER, contended_enter::<L> as _);
         callbacks.set(
-            event::SAMPLED_OBJECT_ALLOC,
-            sampled_object_alloc::<L> as *const c_void,
+            event::MONITOR_CONTENDED_ENTERED,
+            contended_entered::<L> as _,
         );
-        let monitor_events = [
-            (
-                event::MONITOR_CONTENDED_ENTER,
-                contended_enter::<L> as *const c_void,
-            ),
-            (
-                event::MONITOR_CONTENDED_ENTERED,
-                contended_entered::<L> as *const c_void,
-            ),
-            (event::MONITOR_WAIT, monitor_wait::<L> as *const c_void),
-            (event::MONITOR_WAITED, monitor_waited::<L> as *const c_void),
-        ];
-        for (event, callback) in monitor_events {
-            callbacks.set(event, callback);
-        }
-        callbacks.set(
-            event::COMPILED_METHOD_LOAD,
-            compiled_method_load as *const c_void,
-        );
-        callbacks.set(
-            event::DATA_DUMP_REQUEST,
-            data_dump_request::<L> as *const c_void,
-        );
-        callbacks.set(
-            event::RESOURCE_EXHAUSTED,
-            resource_exhausted::<L> as *const c_void,
-        );
+        callbacks.set(event::MONITOR_WAIT, monitor_wait::<L> as _);
+        callbacks.set(event::MONITOR_WAITED, monitor_waited::<L> as _);
+        callbacks.set(event::COMPILED_METHOD_LOAD, compiled_method_load as _);
+        callbacks.set(event::DATA_DUMP_REQUEST, data_dump_request::<L> as _);
+        callbacks.set(event::RESOURCE_EXHAUSTED, resource_exhausted::<L> as _);
         // SAFETY: the functions below have the signatures of jvmti.h and a net each.
         unsafe { self.set_event_callbacks(&callbacks) }
     }
@@ -108,13 +85,8 @@ unsafe extern "system" fn thread_start<L: Listener>(
     jni: *mut JNIEnv,
     thread: jobject,
 ) {
-    inside(|listener: &L| {
-        // SAFETY: a local reference of this callback, which the JVM gives back itself.
-        if let Some(thread) = unsafe { Object::from_raw(thread) } {
-            // SAFETY: as in `vm_init`.
-            unsafe { Jni::enter(jni, |jni| listener.thread_start(jni, &thread)) };
-        }
-    });
+    // SAFETY: this callback's arguments.
+    unsafe { of_object(jni, thread, L::thread_start) };
 }
 
 /// `jvmtiEventThreadEnd`.
@@ -123,11 +95,24 @@ unsafe extern "system" fn thread_end<L: Listener>(
     jni: *mut JNIEnv,
     thread: jobject,
 ) {
+    // SAFETY: this callback's arguments.
+    unsafe { of_object(jni, thread, L::thread_end) };
+}
+
+/// Runs `body` with the object that a callback was called with, unless it is null.
+///
+/// # Safety
+/// Only for a callback's own arguments, while it runs.
+unsafe fn of_object<L: Listener>(
+    jni: *mut JNIEnv,
+    object: jobject,
+    body: impl FnOnce(&L, &Jni<'_>, &Object<'_>),
+) {
     inside(|listener: &L| {
         // SAFETY: a local reference of this callback, which the JVM gives back itself.
-        if let Some(thread) = unsafe { Object::from_raw(thread) } {
+        if let Some(object) = unsafe { Object::from_raw(object) } {
             // SAFETY: as in `vm_init`.
-            unsafe { Jni::enter(jni, |jni| listener.thread_end(jni, &thread)) };
+            unsafe { Jni::enter(jni, |jni| body(listener, jni, &object)) };
         }
     });
 }
@@ -226,16 +211,16 @@ unsafe extern "system" fn class_load<L: Listener>(
 /// `jvmtiEventClassPrepare`.
 unsafe extern "system" fn class_prepare<L: Listener>(
     _env: *mut jvmtiEnv,
-    _jni: *mut JNIEnv,
+    jni: *mut JNIEnv,
     _thread: jobject,
     class: jobject,
 ) {
-    inside(|listener: &L| {
-        // SAFETY: a local reference of this callback, which the JVM gives back itself.
-        if let Some(class) = unsafe { Object::from_raw(class) } {
-            listener.class_prepare(&class);
-        }
-    });
+    // SAFETY: this callback's arguments.
+    unsafe {
+        of_object(jni, class, |listener: &L, _, class| {
+            listener.class_prepare(class)
+        })
+    };
 }
 
 /// `jvmtiEventCompiledMethodLoad`. Nothing: that somebody listens is what has HotSpot note the
