@@ -4,6 +4,7 @@
 //! (frame.cpp, `oops_interpreted_do`).
 
 use super::memory::{Address, Readable, WORD_BYTES};
+use super::method_names::{MethodLayout, NATIVE};
 use super::vm_structs::Table;
 
 /// Places of the parts of an interpreted frame, in words below the frame pointer (frame_x86.hpp).
@@ -17,7 +18,6 @@ const OPERANDS_END: u64 = 9;
 const MOST_WORDS: i64 = 1 << 20;
 /// Bits of a method's access flags.
 const STATIC: u16 = 0x8;
-const NATIVE: u16 = 0x100;
 /// Bytecodes. Those of calls lie between the first and the last.
 const FIRST_CALL: u8 = 182;
 const STATIC_CALL: u8 = 184;
@@ -26,14 +26,9 @@ const DYNAMIC_CALL: u8 = 186;
 /// Finds the words that are arguments, and which of them are references.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CallArguments {
-    flags: u64,
-    constant_part: u64,
-    constants: u64,
-    signature: u64,
-    pool_bytes: u64,
+    methods: MethodLayout,
+    /// The cache in a pool.
     pool_cache: u64,
-    symbol_length: u64,
-    symbol_body: u64,
     calls: Entries,
     dynamic_calls: Entries,
 }
@@ -94,14 +89,8 @@ impl CallArguments {
         }
         let (methods, dynamic) = ("_resolved_method_entries", "_resolved_indy_entries");
         Some(Self {
-            flags: table.offset("Method", "_access_flags")?,
-            constant_part: table.offset("Method", "_constMethod")?,
-            constants: table.offset("ConstMethod", "_constants")?,
-            signature: table.offset("ConstMethod", "_signature_index")?,
-            pool_bytes: Table::size_bytes("ConstantPool")?,
+            methods: MethodLayout::find(table)?,
             pool_cache: table.offset("ConstantPool", "_cache")?,
-            symbol_length: table.offset("Symbol", "_length")?,
-            symbol_body: table.offset("Symbol", "_body")?,
             calls: Entries::find(table, methods, "ResolvedMethodEntry")?,
             dynamic_calls: Entries::find(table, dynamic, "ResolvedIndyEntry")?,
         })
@@ -119,13 +108,13 @@ impl CallArguments {
             memory,
             frame_pointer,
         };
-        let method = Address::new(frame.part(METHOD)?);
-        let flags: u16 = memory.read(method.add(self.flags))?;
-        let constant_part = Address::new(memory.read(method.add(self.constant_part))?);
-        let pool = Address::new(memory.read(constant_part.add(self.constants))?);
+        let (layout, method) = (&self.methods, Address::new(frame.part(METHOD)?));
+        let flags: u16 = memory.read(method.add(layout.flags))?;
+        let constant_part = layout.constant_part(memory, method.bits())?;
+        let pool = Address::new(memory.read(constant_part.add(layout.pool))?);
         if flags & NATIVE != 0 {
-            let signature: u16 = memory.read(constant_part.add(self.signature))?;
-            let signature = self.text(memory, pool, signature)?;
+            let signature: u16 = memory.read(constant_part.add(layout.signature))?;
+            let signature = layout.text(memory, pool, signature)?;
             let slots = slots(&signature, flags & STATIC == 0)?;
             return frame.references(frame.place(VARIABLES)?, &slots);
         }
@@ -167,25 +156,14 @@ impl CallArguments {
         };
         let name_and_type = self.second(memory, pool, constant)?;
         let signature = self.second(memory, pool, name_and_type)?;
-        let signature = self.text(memory, pool, signature)?;
+        let signature = self.methods.text(memory, pool, signature)?;
         let has_receiver = code != STATIC_CALL && code != DYNAMIC_CALL;
         slots(&signature, has_receiver).map(Some)
     }
 
-    fn constant(&self, pool: Address, index: u16) -> Address {
-        pool.add(self.pool_bytes + u64::from(index) * WORD_BYTES)
-    }
-
     /// The second of the two indices that a constant has.
     fn second(&self, memory: &Readable<'_>, pool: Address, index: u16) -> Option<u16> {
-        memory.read(self.constant(pool, index).add(2))
-    }
-
-    /// The text of a constant.
-    fn text(&self, memory: &Readable<'_>, pool: Address, index: u16) -> Option<Vec<u8>> {
-        let symbol = Address::new(memory.read(self.constant(pool, index))?);
-        let length: u16 = memory.read(symbol.add(self.symbol_length))?;
-        memory.text(symbol.add(self.symbol_body), length.into())
+        memory.read(self.methods.constant(pool, index).add(2))
     }
 }
 
@@ -252,6 +230,7 @@ fn slots(signature: &[u8], has_receiver: bool) -> Option<Vec<bool>> {
 mod tests {
     use super::*;
     use crate::memory::fake::own_mappings;
+    use crate::method_names::fake::LAYOUT as METHODS;
 
     #[test]
     fn references_have_their_slots() {
@@ -272,14 +251,12 @@ mod tests {
     /// All places are those of the scene below: a method is its flags and its constant part; that
     /// is its constants and an index; a pool is its cache, followed by its constants.
     const LAYOUT: CallArguments = CallArguments {
-        flags: 0,
-        constant_part: 8,
-        constants: 0,
-        signature: 8,
-        pool_bytes: 8,
+        methods: MethodLayout {
+            signature: 8,
+            text: 2,
+            ..METHODS
+        },
         pool_cache: 0,
-        symbol_length: 0,
-        symbol_body: 2,
         calls: Entries::Behind(Entry { bytes: 4, index: 2 }, 8),
         dynamic_calls: Entries::InArray(Entry { bytes: 2, index: 0 }, 0, 4),
     };

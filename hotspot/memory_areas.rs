@@ -27,10 +27,10 @@ pub struct MemoryAreas {
 
 /// The heap object, and its reserved range: the first address and the number of words.
 #[derive(Clone, Copy, Debug)]
-struct Reserved {
-    heap: u64,
-    start: u64,
-    words: u64,
+pub(super) struct Reserved {
+    pub(super) heap: u64,
+    pub(super) start: u64,
+    pub(super) words: u64,
 }
 
 /// The barrier set, its card table, and the table's bytes.
@@ -116,7 +116,8 @@ impl MemoryAreas {
 }
 
 impl Reserved {
-    fn find(table: Table) -> Option<Self> {
+    /// `None` if this JVM does not export it (`CollectedHeap::_reserved`, vmStructs.cpp).
+    pub(super) fn find(table: Table) -> Option<Self> {
         let range = table.offset("CollectedHeap", "_reserved")?;
         Some(Self {
             heap: table.static_address("Universe", "_collectedHeap")?,

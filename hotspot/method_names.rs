@@ -6,7 +6,7 @@ use super::scopes::JavaFrame;
 use super::vm_structs::Table;
 
 /// Set in the flags of a native method (`JVM_ACC_NATIVE`).
-const NATIVE: u16 = 0x100;
+pub(super) const NATIVE: u16 = 0x100;
 /// Words of an interpreted frame, counted downwards from the frame pointer (frame_x86.hpp): the
 /// method, and the address of the bytecode, which JDK 8 has in the second of these places.
 const METHOD_WORDS: u64 = 3;
@@ -15,17 +15,17 @@ const BYTECODE_WORDS: [u64; 2] = [8, 7];
 /// Where methods have what is needed here.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MethodLayout {
-    flags: u64,
-    constant_part: u64,
-    constant_part_bytes: u64,
-    code_bytes: u64,
-    name: u64,
-    signature: u64,
-    pool: u64,
-    pool_bytes: u64,
-    class: u64,
-    text_length: u64,
-    text: u64,
+    pub(super) flags: u64,
+    pub(super) constant_part: u64,
+    pub(super) constant_part_bytes: u64,
+    pub(super) code_bytes: u64,
+    pub(super) name: u64,
+    pub(super) signature: u64,
+    pub(super) pool: u64,
+    pub(super) pool_bytes: u64,
+    pub(super) class: u64,
+    pub(super) text_length: u64,
+    pub(super) text: u64,
 }
 
 /// Who a method is.
@@ -68,13 +68,7 @@ impl MethodLayout {
     pub(super) fn name(&self, memory: &Readable<'_>, method: u64) -> Option<MethodName> {
         let constant = self.constant_part(memory, method)?;
         let pool = Address::new(memory.read(constant.add(self.pool))?);
-        let text = |index: u64| {
-            let index: u16 = memory.read(constant.add(index))?;
-            let place = pool.add(self.pool_bytes + u64::from(index) * WORD_BYTES);
-            let symbol = Address::new(memory.read(place)?);
-            let length: u16 = memory.read(symbol.add(self.text_length))?;
-            memory.text(symbol.add(self.text), length.into())
-        };
+        let text = |index: u64| self.text(memory, pool, memory.read(constant.add(index))?);
         Some(MethodName {
             class: memory.read(pool.add(self.class))?,
             name: text(self.name)?,
@@ -112,7 +106,20 @@ impl MethodLayout {
         })
     }
 
-    fn constant_part(&self, memory: &Readable<'_>, method: u64) -> Option<Address> {
+    /// A constant of a pool.
+    pub(super) fn constant(&self, pool: Address, index: u16) -> Address {
+        pool.add(self.pool_bytes + u64::from(index) * WORD_BYTES)
+    }
+
+    /// The text of a constant.
+    pub(super) fn text(&self, memory: &Readable<'_>, pool: Address, index: u16) -> Option<Vec<u8>> {
+        let symbol = Address::new(memory.read(self.constant(pool, index))?);
+        let length: u16 = memory.read(symbol.add(self.text_length))?;
+        memory.text(symbol.add(self.text), length.into())
+    }
+
+    /// The constant part of the method at this address.
+    pub(super) fn constant_part(&self, memory: &Readable<'_>, method: u64) -> Option<Address> {
         let at = Address::new(method).add(self.constant_part);
         memory.read(at).map(Address::new)
     }

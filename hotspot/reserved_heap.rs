@@ -1,5 +1,6 @@
 //! The addresses that HotSpot has reserved for the heap, and what of them is in use as memory.
 
+use crate::memory_areas::Reserved;
 use crate::unused_heap::words;
 use crate::vm_structs::Table;
 use jvm::object::Handle;
@@ -21,16 +22,11 @@ pub struct ReservedHeap {
 }
 
 impl ReservedHeap {
-    /// `None` if this JVM does not export the range (`CollectedHeap::_reserved`, vmStructs.cpp), or
-    /// if this object is not in it.
+    /// `None` if this JVM does not export the range, or if this object is not in it.
     pub fn of(object: Handle) -> Option<Self> {
-        let table = Table::find()?;
-        let heap = table.static_address("Universe", "_collectedHeap")?;
-        let range = table.offset("CollectedHeap", "_reserved")?;
-        let start = range + table.offset("MemRegion", "_start")?;
-        let length = range + table.offset("MemRegion", "_word_size")?;
-        let heap = *words(&[heap])?.first()?;
-        let [start, length] = *words(&[heap + start, heap + length])?.as_slice() else {
+        let place = Reserved::find(Table::find()?)?;
+        let heap = *words(&[place.heap])?.first()?;
+        let [start, length] = *words(&[heap + place.start, heap + place.words])?.as_slice() else {
             return None;
         };
         let reserved = start..start.checked_add(length.checked_mul(8)?)?;
