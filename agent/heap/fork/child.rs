@@ -9,7 +9,7 @@ use super::crew::{in_threads, Watch};
 use super::image::AnyImage;
 use super::known_objects::KnownObjects;
 use super::message::{FromChild, Sent, Written};
-use super::process::{self, Watchdog};
+use super::process;
 use super::product::Product;
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::class_facts;
@@ -203,13 +203,8 @@ impl Task<'_, '_> {
     }
 
     /// Marks everything reachable from `starts`, on all threads.
-    pub(super) fn mark(
-        &mut self,
-        copy: &HeapCopy,
-        starts: &[u64],
-        watchdog: &Watchdog,
-    ) -> Result<(), Failure> {
-        self.walk(&copy.snapshot, starts, || MarkOnly, None, watchdog)?;
+    pub(super) fn mark(&mut self, copy: &HeapCopy, starts: &[u64]) -> Result<(), Failure> {
+        self.walk(&copy.snapshot, starts, || MarkOnly, None)?;
         Ok(())
     }
 
@@ -221,7 +216,6 @@ impl Task<'_, '_> {
         starts: &[u64],
         on_object: impl Fn() -> O + Sync,
         writer: Option<&TailWriter>,
-        watchdog: &Watchdog,
     ) -> Result<Vec<O>, Failure> {
         let batches = starts.chunks(BATCH).map(<[u64]>::to_vec);
         let work = Work::new(batches.map(Batch::References).collect());
@@ -230,7 +224,7 @@ impl Task<'_, '_> {
             "hprof walker",
             || Walker::new(snapshot, &work, on_object()).run(),
             || work.end(),
-            &mut Watch::new(&mut self.socket, snapshot, writer, watchdog)?,
+            &mut Watch::new(&mut self.socket, snapshot, writer)?,
         )
     }
 

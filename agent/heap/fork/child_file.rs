@@ -31,15 +31,14 @@ impl<'d, 'f> Task<'d, 'f> {
         &mut self,
         copy: &mut HeapCopy,
         roots: &mut RootNotes,
-        watchdog: &Watchdog,
     ) -> Result<Written, Failure> {
         let mut classes = ClassReferences::default();
-        let writer = self.begin_file(copy, roots, &mut classes, watchdog)?;
+        let writer = self.begin_file(copy, roots, &mut classes)?;
         let mut starts = classes.into_objects();
         self.add_roots(roots, &mut starts);
-        let mut early = self.mark_and_write_arrays(copy, &starts, &writer, watchdog)?;
+        let mut early = self.mark_and_write_arrays(copy, &starts, &writer)?;
         while let Some(held) = self.take_chunks(copy)? {
-            early.extend(self.mark_and_write_arrays(copy, &held, &writer, watchdog)?);
+            early.extend(self.mark_and_write_arrays(copy, &held, &writer)?);
         }
         let snapshot = &copy.snapshot;
         snapshot.check_linked()?;
@@ -49,7 +48,7 @@ impl<'d, 'f> Task<'d, 'f> {
             .try_for_each(|fields| fields.check_no_frames(snapshot))?;
         self.write_late_roots(copy, &writer)?;
         let early = Encoded::sum(early);
-        let written = self.finish_file(snapshot, writer, watchdog)?;
+        let written = self.finish_file(snapshot, writer)?;
         Ok(Written {
             encoded: Encoded::sum([early, written.encoded]),
             unread_stacks: copy.unread_stacks,
@@ -63,11 +62,10 @@ impl<'d, 'f> Task<'d, 'f> {
         copy: &HeapCopy,
         starts: &[u64],
         writer: &TailWriter,
-        watchdog: &Watchdog,
     ) -> Result<Vec<Encoded>, Failure> {
         let snapshot = &copy.snapshot;
         let arrays = || LargeArrays::new(snapshot, Segments::new(writer.sender()));
-        let arrays = self.walk(snapshot, starts, arrays, Some(writer), watchdog)?;
+        let arrays = self.walk(snapshot, starts, arrays, Some(writer))?;
         let encoded = arrays.into_iter().map(LargeArrays::finish);
         encoded.collect()
     }
@@ -94,15 +92,14 @@ impl<'d, 'f> Task<'d, 'f> {
         &mut self,
         copy: &HeapCopy,
         roots: &mut RootNotes,
-        watchdog: &Watchdog,
     ) -> Result<Written, Failure> {
         copy.snapshot.check_linked()?;
         let written = match self.product {
-            Product::Counts(sizes) => self.count(&copy.snapshot, sizes, watchdog)?,
+            Product::Counts(sizes) => self.count(&copy.snapshot, sizes)?,
             _ => {
                 let mut classes = ClassReferences::default();
-                let writer = self.begin_file(copy, roots, &mut classes, watchdog)?;
-                self.finish_file(&copy.snapshot, writer, watchdog)?
+                let writer = self.begin_file(copy, roots, &mut classes)?;
+                self.finish_file(&copy.snapshot, writer)?
             }
         };
         Ok(Written {
@@ -112,12 +109,7 @@ impl<'d, 'f> Task<'d, 'f> {
     }
 
     /// Counts the marked objects of each class, on all threads.
-    fn count(
-        &mut self,
-        snapshot: &Snapshot,
-        sizes: ObjectSizes,
-        watchdog: &Watchdog,
-    ) -> Result<Written, Failure> {
+    fn count(&mut self, snapshot: &Snapshot, sizes: ObjectSizes) -> Result<Written, Failure> {
         let sizes = self.size_facts(sizes);
         let parts = Parts::default();
         let counted = in_threads(
@@ -125,7 +117,7 @@ impl<'d, 'f> Task<'d, 'f> {
             "hprof counter",
             || ClassCounter::new(snapshot, sizes).run(&parts),
             || parts.end(),
-            &mut Watch::new(&mut self.socket, snapshot, None, watchdog)?,
+            &mut Watch::new(&mut self.socket, snapshot, None)?,
         )?;
         let counts = (0..).zip(ClassCount::sum(counted));
         let classes = counts.filter(|(_, count)| count.instances > 0);
@@ -171,13 +163,12 @@ impl<'d, 'f> Task<'d, 'f> {
         copy: &HeapCopy,
         roots: &mut RootNotes,
         classes: &mut ClassReferences,
-        watchdog: &Watchdog,
     ) -> Result<TailWriter, Failure> {
         let snapshot = &copy.snapshot;
         self.name_threads(roots, snapshot);
-        watchdog.feed();
-        let threads = self.tell_roots(roots, copy, watchdog)?;
-        watchdog.feed();
+        Watchdog::feed();
+        let threads = self.tell_roots(roots, copy)?;
+        Watchdog::feed();
         let tail = self.product.output_mut().and_then(Option::take);
         let tail = tail.ok_or(Failure::Fault)?;
         let writer = TailWriter::start(tail, self.walkers(), start_own).map_err(not_started)?;
@@ -216,12 +207,7 @@ impl<'d, 'f> Task<'d, 'f> {
 
     /// Writes the marked objects, on all threads and grouped by class if the file is compressed,
     /// and the end of the file.
-    fn finish_file(
-        &mut self,
-        snapshot: &Snapshot,
-        writer: TailWriter,
-        watchdog: &Watchdog,
-    ) -> Result<Written, Failure> {
+    fn finish_file(&mut self, snapshot: &Snapshot, writer: TailWriter) -> Result<Written, Failure> {
         let parts = Parts::default();
         let sizes = self.product.sizes().map(|sizes| self.size_facts(sizes));
         let encoded = in_threads(
@@ -235,18 +221,18 @@ impl<'d, 'f> Task<'d, 'f> {
                 }
             },
             || parts.end(),
-            &mut Watch::new(&mut self.socket, snapshot, Some(&writer), watchdog)?,
+            &mut Watch::new(&mut self.socket, snapshot, Some(&writer))?,
         )?;
-        watchdog.feed();
+        Watchdog::feed();
         // Bytes still on their way may take a slow reader longer than the watchdog waits.
         in_threads(
             1,
             "hprof flusher",
             || writer.flush().map_err(Failure::Write),
             || (),
-            &mut Watch::new(&mut self.socket, snapshot, Some(&writer), watchdog)?,
+            &mut Watch::new(&mut self.socket, snapshot, Some(&writer))?,
         )?;
-        watchdog.feed();
+        Watchdog::feed();
         let bytes = writer.finish()?;
         let encoded = Encoded::sum(encoded);
         Ok(Written {

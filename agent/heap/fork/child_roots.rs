@@ -50,7 +50,6 @@ impl Task<'_, '_> {
         &mut self,
         roots: &mut RootNotes,
         copy: &HeapCopy,
-        watchdog: &Watchdog,
     ) -> Result<Vec<LiveThread>, Failure> {
         if self.frames.is_some() {
             self.tell(&FromChild::ReadsFrames)?;
@@ -96,7 +95,7 @@ impl Task<'_, '_> {
         // The parent gives the head to who reads the dump, and gives up by itself who takes too
         // long.
         while self.order.place.has_reader() && !is_readable(self.socket.as_fd(), HEAD_LOOK) {
-            watchdog.feed();
+            Watchdog::feed();
         }
         let ids = ThreadIds::receive(&mut self.socket).map_err(|_| Failure::NoAnswer)?;
         roots.know_java_frames(ids.iter().map(|answer| answer.3.as_slice()));

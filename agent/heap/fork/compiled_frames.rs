@@ -4,7 +4,6 @@
 use super::child::{HeapCopy, Task};
 use super::forker::row_at;
 use super::message::FromChild;
-use super::process::Watchdog;
 use crate::heap::facts::roots::RootNotes;
 use crate::message::say;
 use hotspot::{ChunkFacts, HeldInChunks, Readable, Reference};
@@ -100,11 +99,10 @@ impl Task<'_, '_> {
         &mut self,
         copy: &mut HeapCopy,
         starts: &[u64],
-        watchdog: &Watchdog,
     ) -> Result<(), Failure> {
-        self.mark(copy, starts, watchdog)?;
+        self.mark(copy, starts)?;
         while let Some(held) = self.take_chunks(copy)? {
-            self.mark(copy, &held, watchdog)?;
+            self.mark(copy, &held)?;
         }
         Ok(())
     }

@@ -69,7 +69,6 @@ pub(super) struct Watch<'w> {
     socket: &'w mut UnixStream,
     snapshot: &'w Snapshot,
     writer: Option<&'w TailWriter>,
-    watchdog: &'w Watchdog,
     memory_left: MemoryLeft,
     told: Instant,
     progress: u64,
@@ -81,13 +80,11 @@ impl<'w> Watch<'w> {
         socket: &'w mut UnixStream,
         snapshot: &'w Snapshot,
         writer: Option<&'w TailWriter>,
-        watchdog: &'w Watchdog,
     ) -> Result<Self, Failure> {
         Ok(Self {
             socket,
             snapshot,
             writer,
-            watchdog,
             memory_left: MemoryLeft::open()?,
             told: Instant::now(),
             progress: 0,
@@ -139,7 +136,7 @@ impl<'w> Watch<'w> {
         }
         self.told = Instant::now();
         self.progress = bytes + objects;
-        self.watchdog.feed();
+        Watchdog::feed();
         let message = FromChild::Progress {
             bytes,
             objects,

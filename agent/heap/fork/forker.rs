@@ -64,14 +64,14 @@ enum Untagged {
 /// take over.
 #[derive(Debug)]
 pub(super) struct Forker<'d, 'f> {
-    task: Option<Task<'d, 'f>>,
+    task: Task<'d, 'f>,
     stage: Stage,
     handlers: ForkHandlers,
     roots: RootNotes,
     /// Objects that had a row before, with the addresses that HotSpot reports.
     seen: Vec<(ObjectIndex, u64)>,
-    /// Only in the child.
-    watchdog: Option<Watchdog>,
+    /// Whether this is the forked copy.
+    is_child: bool,
     /// Used in the child's second stage: when HotSpot stops calling back, another thread finishes
     /// the work.
     silence: Arc<Silence>,
@@ -103,12 +103,12 @@ impl<'d, 'f> Forker<'d, 'f> {
         // That takes too long for the pause.
         seccomp::ask();
         Self {
-            task: Some(task),
+            task,
             stage: Stage::Roots,
             handlers: ForkHandlers::look(),
             roots: RootNotes::new(Some(own_thread), system),
             seen: Vec::new(),
-            watchdog: None,
+            is_child: false,
             silence: Arc::default(),
             untagged: without_barrier.map_or(Untagged::Reported, Untagged::Filtered),
             callbacks: 0,
@@ -123,9 +123,7 @@ impl<'d, 'f> Forker<'d, 'f> {
     /// The child, or why there is none (`None` if HotSpot never called back), and the task's object
     /// table and image.
     pub(super) fn into_parts(self) -> (Option<io::Result<Child>>, ObjectTable, Option<AnyImage>) {
-        let parts = self.task.map(|task| (task.objects, task.image));
-        let (objects, image) = parts.unwrap_or_default();
-        (self.forked, objects, image)
+        (self.forked, self.task.objects, self.task.image)
     }
 
     /// Whether the child lacks parts of the heap, or may: an image has what the collector lists.
@@ -135,7 +133,7 @@ impl<'d, 'f> Forker<'d, 'f> {
 
     /// The image of the heap; `None` if the fork copies it.
     pub(super) fn image(&self) -> Option<&dyn HeapImage> {
-        self.task.as_ref()?.image.as_deref()
+        self.task.image.as_deref()
     }
 
     /// Why the heap could not be copied; `None` if it was.
@@ -186,8 +184,7 @@ impl<'d, 'f> Forker<'d, 'f> {
         if self.is_late {
             return Visit::Abort;
         }
-        let unused = self.task.as_ref().map(Task::unused_heap);
-        self.left_out = unused.unwrap_or_default();
+        self.left_out = self.task.unused_heap();
         let not_copied = match self.copy_heap() {
             Ok(not_copied) => not_copied,
             Err(again) => {
@@ -213,7 +210,7 @@ impl<'d, 'f> Forker<'d, 'f> {
 
     /// Copies the heap, if there is to be an image. Returns the memory that the fork need not copy.
     fn copy_heap(&mut self) -> Result<Vec<Range<u64>>, Again> {
-        match self.task.as_mut().and_then(|task| task.image.as_mut()) {
+        match &mut self.task.image {
             Some(image) => image.copy(&self.left_out),
             None => Ok(self.left_out.clone()),
         }
@@ -225,20 +222,15 @@ impl<'d, 'f> Forker<'d, 'f> {
             // SAFETY: this is the forked copy, which has only this thread, inside the walk.
             unsafe { filter.clear() };
         }
-        let limit_s = self
-            .task
-            .as_ref()
-            .map_or(Watchdog::START_LIMIT_S, |task| task.order.options.timeout_s);
-        self.watchdog = Some(Watchdog::start(limit_s));
+        Watchdog::start(self.task.order.options.timeout_s);
+        self.is_child = true;
         if by == ForkBy::NoHandlers && !use_own_memory() {
             process::exit(process::PANICKED);
         }
-        let image = self.task.as_mut().and_then(|task| task.image.as_mut());
         process::free_a_place();
         process::be_killed_first();
-        let watchdog = self.watchdog.as_ref();
-        let live = || watchdog.map_or((), Watchdog::feed);
-        let taken = image.map_or(Ok(true), |image| image.take_place(&live));
+        let image = self.task.image.as_mut();
+        let taken = image.map_or(Ok(true), |image| image.take_place(&Watchdog::feed));
         let is_same = match taken {
             Ok(is_same) => is_same,
             Err(error) => {
@@ -249,16 +241,9 @@ impl<'d, 'f> Forker<'d, 'f> {
                 }));
             }
         };
-        let mut keep = Vec::new();
-        if let Some(task) = &self.task {
-            keep.push(task.socket.as_raw_fd());
-            keep.extend(
-                task.product
-                    .output()
-                    .and_then(Option::as_ref)
-                    .map(AsRawFd::as_raw_fd),
-            );
-        }
+        let output = self.task.product.output().and_then(Option::as_ref);
+        let mut keep = vec![self.task.socket.as_raw_fd()];
+        keep.extend(output.map(AsRawFd::as_raw_fd));
         // A panic must not unwind into HotSpot.
         let settled = catch_unwind(AssertUnwindSafe(|| {
             process::settle(&keep);
@@ -270,9 +255,7 @@ impl<'d, 'f> Forker<'d, 'f> {
             }
             Ok(Ok(())) => {
                 // From here on another thread notices if HotSpot waits for a lock.
-                if let Some(watchdog) = &self.watchdog {
-                    watchdog.feed();
-                }
+                Watchdog::feed();
                 Visit::On
             }
             Ok(Err(error)) => self.end(Err(Failure::NoThread(error.to_string()))),
@@ -321,19 +304,14 @@ impl<'d, 'f> Forker<'d, 'f> {
         if let Some(left_bytes) = MemoryLeft::open()?.too_little() {
             return Err(Failure::LittleMemory { left_bytes });
         }
-        if let (Some(task), Some(watchdog)) = (&mut self.task, &self.watchdog) {
-            watchdog.feed();
-            task.tell_progress()?;
-        }
-        Ok(())
+        Watchdog::feed();
+        self.task.tell_progress()
     }
 
     /// Called when all roots are known: marks the heap and, if possible, writes the dump. It is
     /// possible unless a marked virtual thread has frames.
     fn take_over(&mut self) -> Result<(), Failure> {
-        let (Some(task), Some(watchdog)) = (&mut self.task, &self.watchdog) else {
-            return Err(Failure::Fault);
-        };
+        let task = &mut self.task;
         self.roots.leave_stacks();
         let mut copy = task.begin(&self.seen, std::mem::take(&mut self.left_out))?;
         task.tell(&FromChild::ReadsFrames)?;
@@ -344,17 +322,16 @@ impl<'d, 'f> Forker<'d, 'f> {
             copy.unread_stacks = task.note_compiled_frames(&copy, &mut self.roots)?;
         }
         copy.unread_stacks += task.note_handles(&copy, &mut self.roots)?;
-        watchdog.feed();
+        Watchdog::feed();
         task.tell_progress()?;
         if task.begins_early() {
-            let written = task.mark_and_write(&mut copy, &mut self.roots, watchdog);
+            let written = task.mark_and_write(&mut copy, &mut self.roots);
             task.end(written);
         }
         let starts = task.starts(&copy, &self.roots)?;
-        task.mark(&copy, &starts, watchdog)?;
+        task.mark(&copy, &starts)?;
         self.stage = Stage::VirtualFrames(Box::new(copy), VirtualFrames::default());
-        self.go_on()?;
-        Ok(())
+        self.go_on()
     }
 
     /// Starts a thread that listens from now on, because HotSpot's walk may end before it has
@@ -385,14 +362,12 @@ impl<'d, 'f> Forker<'d, 'f> {
     /// Marks what the frames of virtual threads hold, and writes the dump unless there are more
     /// such threads.
     fn go_on(&mut self) -> Result<(), Failure> {
-        let (Some(task), Some(watchdog)) = (&mut self.task, &self.watchdog) else {
-            return Err(Failure::Fault);
-        };
+        let task = &mut self.task;
         let Stage::VirtualFrames(copy, frames) = &mut self.stage else {
             return Err(Failure::Fault);
         };
         let held = std::mem::take(&mut frames.held);
-        task.mark_with_chunks(copy, &held, watchdog)?;
+        task.mark_with_chunks(copy, &held)?;
         if let Some(fields) = task.virtual_threads {
             let mut failure = None;
             frames.take_in(fields, &copy.snapshot, |thread_id, address| {
@@ -411,27 +386,22 @@ impl<'d, 'f> Forker<'d, 'f> {
     }
 
     fn write(&mut self) -> Result<Written, Failure> {
-        let (Some(task), Some(watchdog)) = (&mut self.task, &self.watchdog) else {
-            return Err(Failure::Fault);
-        };
+        let task = &mut self.task;
         let Stage::VirtualFrames(copy, frames) = &mut self.stage else {
             return Err(Failure::Fault);
         };
         let held = std::mem::take(&mut frames.held);
-        task.mark_with_chunks(copy, &held, watchdog)?;
+        task.mark_with_chunks(copy, &held)?;
         if let Some(fields) = task.virtual_threads {
             copy.chunks = frames.chunks(fields, &copy.snapshot);
         }
         task.note_chunks(copy, &mut self.roots)?;
-        task.write(copy, &mut self.roots, watchdog)
+        task.write(copy, &mut self.roots)
     }
 
     /// Reports the result to the parent, and exits.
     fn end(&mut self, written: Result<Written, Failure>) -> ! {
-        if let Some(task) = &mut self.task {
-            task.end(written);
-        }
-        process::exit(process::PANICKED)
+        self.task.end(written)
     }
 
     /// The row of an object. Adds it if there is none.
@@ -443,7 +413,7 @@ impl<'d, 'f> Forker<'d, 'f> {
             self.seen.push((index, address));
             return Ok(index);
         }
-        let task = self.task.as_mut().ok_or(Failure::Fault)?;
+        let task = &mut self.task;
         row_at(address, &mut task.by_address, &mut task.objects)
     }
 }
@@ -474,7 +444,7 @@ impl Visitor for Forker<'_, '_> {
         object: &TagCell,
         referrer: Option<&TagCell>,
     ) -> Visit {
-        if self.watchdog.is_none() && self.fork(kind) == Visit::Abort {
+        if !self.is_child && self.fork(kind) == Visit::Abort {
             return Visit::Abort;
         }
         let silence = Arc::clone(&self.silence);

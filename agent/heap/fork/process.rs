@@ -405,6 +405,8 @@ extern "C" fn crashed(signal: libc::c_int) {
 
 /// Seconds until the child counts as hung.
 static LEFT_S: AtomicU32 = AtomicU32::new(0);
+/// As many are available again whenever it shows life.
+static LIMIT_S: AtomicU32 = AtomicU32::new(0);
 
 /// Counts the seconds of the child's alarm one by one. Those in which the process was frozen are at
 /// most one.
@@ -418,15 +420,13 @@ extern "C" fn second_is_over(_signal: libc::c_int) {
 
 /// An alarm (SIGALRM) that ends the child unless it is fed in time.
 #[derive(Debug)]
-pub(super) struct Watchdog {
-    limit_s: u32,
-}
+pub(super) struct Watchdog;
 
 impl Watchdog {
     /// Arms the alarm: the child counts as hung if it shows no life for `limit_s` seconds
     /// ([`Watchdog::START_LIMIT_S`] for the first sign). Call it in the child before anything else.
     /// It allocates nothing.
-    pub(super) fn start(limit_s: u32) -> Self {
+    pub(super) fn start(limit_s: u32) {
         // SAFETY: a handler that may run at any time, and a signal set that outlives the calls.
         unsafe {
             libc::signal(libc::SIGALRM, second_is_over as *const () as usize);
@@ -435,17 +435,17 @@ impl Watchdog {
             libc::sigaddset(&mut alarm, libc::SIGALRM);
             libc::pthread_sigmask(libc::SIG_UNBLOCK, &alarm, null_mut());
         }
+        LIMIT_S.store(limit_s, Ordering::Relaxed);
         Self::wait_for(limit_s.min(Self::START_LIMIT_S));
-        Self { limit_s }
     }
 
     /// Seconds for what a child does before it can show life: milliseconds, unless it meets a lock
     /// held at the fork.
-    pub(super) const START_LIMIT_S: u32 = 5;
+    const START_LIMIT_S: u32 = 5;
 
     /// Shows life: the whole time is available again.
-    pub(super) fn feed(&self) {
-        Self::wait_for(self.limit_s);
+    pub(super) fn feed() {
+        Self::wait_for(LIMIT_S.load(Ordering::Relaxed));
     }
 
     /// Ends the child in so many seconds.
@@ -539,7 +539,7 @@ mod tests {
     #[test]
     fn one_alarm_ends_no_child() {
         let Side::Parent(mut child) = fork(ForkBy::Handlers).expect("a fork") else {
-            let _watchdog = Watchdog::start(60);
+            Watchdog::start(60);
             // SAFETY: a signal to this process, which has one thread.
             unsafe { libc::kill(libc::getpid(), libc::SIGALRM) };
             exit(DONE)
