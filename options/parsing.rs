@@ -3,7 +3,9 @@
 use super::cross_check::cross_check;
 use super::nearest::nearest;
 use super::resolve::resolve;
-use super::rows::{rows, Standing};
+use super::rows::old::{IGNORED, REFUSED};
+use super::rows::rows;
+use super::values::yes_no;
 use super::{OptionError, Parsed, Said};
 use format::redaction::Redacted;
 
@@ -68,14 +70,47 @@ impl Reading {
     fn of<'t>(pairs: impl Iterator<Item = &'t str>) -> Result<Self, OptionError> {
         let mut reading = Self::default();
         for pair in pairs.filter(|pair| !pair.is_empty()) {
-            let Self {
-                said,
-                notes,
-                refusal,
-            } = &mut reading;
-            take(pair, said, notes, refusal)?;
+            reading.take(pair)?;
         }
         Ok(reading)
+    }
+
+    /// Parses one `name=value`. A valid option that is refused goes to `refusal`, because wrong
+    /// values are reported first.
+    fn take(&mut self, pair: &str) -> Result<(), OptionError> {
+        let Some((name, value)) = pair.split_once('=') else {
+            let hint = if pair == "help" {
+                "; help stands alone: -agentpath:…=help"
+            } else {
+                ""
+            };
+            return Err(OptionError(format!(
+                "{pair}: options have the form name=value, separated by commas{hint}"
+            )));
+        };
+        let wrong = |why: &str| OptionError(format!("{name}={value}: {why}"));
+        let why = |old: &[(&str, &'static str)]| Some(old.iter().find(|it| it.0 == name)?.1);
+        if let Some(why) = why(&REFUSED) {
+            self.refusal.get_or_insert(wrong(why));
+            return Ok(());
+        }
+        if let Some(why) = why(&IGNORED) {
+            yes_no(value).map_err(|_| wrong(&format!("{name} takes y|n")))?;
+            let note = format!("{name}={value} does nothing: {why}");
+            self.notes.push(note);
+            return Ok(());
+        }
+        let Some(row) = rows().find(|row| row.name == name) else {
+            let hint = nearest(name, names()).map_or_else(
+                || "docs/options.md lists them".to_owned(),
+                |meant| format!("did you mean {meant}?"),
+            );
+            return Err(wrong(&format!("there is no option {name}; {hint}")));
+        };
+        (row.set)(&mut self.said, value).map_err(|why| match why {
+            "" => wrong(&format!("{name} takes {}", row.values)),
+            why => wrong(why),
+        })
     }
 
     fn resolved(self) -> Result<Parsed, OptionError> {
@@ -86,51 +121,6 @@ impl Reading {
         let options = resolve(self.said, self.notes)?;
         Ok(Parsed::Options(Box::new(options)))
     }
-}
-
-/// Parses one `name=value`. A valid option that is refused goes to `refusal`, because wrong values
-/// are reported first.
-fn take(
-    pair: &str,
-    said: &mut Said,
-    notes: &mut Vec<String>,
-    refusal: &mut Option<OptionError>,
-) -> Result<(), OptionError> {
-    let Some((name, value)) = pair.split_once('=') else {
-        let hint = if pair == "help" {
-            "; help stands alone: -agentpath:…=help"
-        } else {
-            ""
-        };
-        return Err(OptionError(format!(
-            "{pair}: options have the form name=value, separated by commas{hint}"
-        )));
-    };
-    let Some(row) = rows().find(|row| row.name == name) else {
-        let hint = nearest(name, names()).map_or_else(
-            || "docs/options.md lists them".to_owned(),
-            |meant| format!("did you mean {meant}?"),
-        );
-        return Err(OptionError(format!(
-            "{name}={value}: there is no option {name}; {hint}"
-        )));
-    };
-    (row.set)(said, value).map_err(|why| {
-        let allowed = if why.is_empty() {
-            format!("{name} takes {}", row.values)
-        } else {
-            why.to_owned()
-        };
-        OptionError(format!("{name}={value}: {allowed}"))
-    })?;
-    match row.standing {
-        Standing::Built => {}
-        Standing::Nothing(why) => notes.push(format!("{name}={value} does nothing: {why}")),
-        Standing::Refused(why) => {
-            refusal.get_or_insert(OptionError(format!("{name}={value}: {why}")));
-        }
-    }
-    Ok(())
 }
 
 fn names() -> impl Iterator<Item = &'static str> {

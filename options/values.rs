@@ -1,16 +1,12 @@
 //! Values of options: numbers with units, yes and no.
 
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
 /// A number of bytes, optionally followed by `k` or `m`.
 pub(super) fn bytes(value: &str) -> Option<u32> {
-    let (digits, unit) = match value.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1 << 10),
-        None => match value.strip_suffix(['m', 'M']) {
-            Some(digits) => (digits, 1 << 20),
-            None => (value, 1),
-        },
-    };
-    let bytes = digits.parse::<u32>().ok()?.checked_mul(unit)?;
-    i32::try_from(bytes).is_ok().then_some(bytes)
+    let bytes = i32::try_from(trigger::bytes(value)?).ok()?;
+    u32::try_from(bytes).ok()
 }
 
 /// A percentage up to 100, with at most two decimals, in hundredths of a percent.
@@ -36,6 +32,16 @@ pub(super) fn micros(value: &str) -> Option<u32> {
         Some(micros) => micros.parse().ok(),
         None => Some(value.parse::<u32>().ok()?.saturating_mul(1000)),
     }
+}
+
+/// A number in a range; otherwise `why`.
+pub(super) fn within<N: FromStr + PartialOrd>(
+    value: &str,
+    range: RangeInclusive<N>,
+    why: &'static str,
+) -> Result<N, &'static str> {
+    let number = value.parse().ok();
+    number.filter(|number| range.contains(number)).ok_or(why)
 }
 
 /// `y` or `n`; an empty reason for anything else.

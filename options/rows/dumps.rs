@@ -1,7 +1,7 @@
 //! How a heap is dumped.
 
-use super::row::{Row, Standing};
-use crate::values::yes_no;
+use super::row::Row;
+use crate::values::{within, yes_no};
 use crate::{HeapCopy, StopTheWorld};
 use format::redaction::{FieldPatterns, Redacted};
 use std::time::Duration;
@@ -20,7 +20,6 @@ pub(super) const ROWS: &[Row] = &[
         values: "y|n",
         default: "y",
         help: "",
-        standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.primitive_fields = on),
     },
     Row {
@@ -28,7 +27,6 @@ pub(super) const ROWS: &[Row] = &[
         values: "y|n",
         default: "y",
         help: "",
-        standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.primitive_arrays = on),
     },
     Row {
@@ -39,11 +37,7 @@ pub(super) const ROWS: &[Row] = &[
                elements of all primitive arrays. `values`: `arrays`, and primitive fields. \
                `all`: `values`, and stars for the names of threads and source files. Needs a \
                fork: no value leaves the process",
-        standing: Standing::Built,
-        set: |said, value| {
-            said.options.redaction.what = Redacted::parse(value).ok_or("")?;
-            Ok(())
-        },
+        set: |said, value| Redacted::parse(value).ok_or("").map(|it| said.options.redaction.what = it),
     },
     Row {
         name: "keep",
@@ -52,11 +46,7 @@ pub(super) const ROWS: &[Row] = &[
         help: "with `redact=`: fields whose value stays, or the text of the string or the elements of the \
                primitive array that they refer to: `com.acme.Order#id;com.acme.*#currency`. A star matches any \
                letters; `;` or `+` separates",
-        standing: Standing::Built,
-        set: |said, value| {
-            said.options.redaction.keep = FieldPatterns::parse(value).ok_or("")?;
-            Ok(())
-        },
+        set: |said, value| FieldPatterns::parse(value).ok_or("").map(|it| said.options.redaction.keep = it),
     },
     Row {
         name: "drop",
@@ -64,11 +54,7 @@ pub(super) const ROWS: &[Row] = &[
         default: "none",
         help: "the same for fields whose value becomes zeros; stronger than `redact=` and \
                `keep=`",
-        standing: Standing::Built,
-        set: |said, value| {
-            said.options.redaction.drop = FieldPatterns::parse(value).ok_or("")?;
-            Ok(())
-        },
+        set: |said, value| FieldPatterns::parse(value).ok_or("").map(|it| said.options.redaction.drop = it),
     },
     Row {
         name: "stop",
@@ -78,7 +64,6 @@ pub(super) const ROWS: &[Row] = &[
                `auto`: only if there can be no copy of the heap. `y`: whenever there is no \
                forked copy. `n`: never; the dump is refused, with an estimate. `always`: the \
                heap is not forked",
-        standing: Standing::Built,
         set: |said, value| {
             said.options.stop_the_world = match value {
                 "auto" => StopTheWorld::IfNeeded,
@@ -96,14 +81,7 @@ pub(super) const ROWS: &[Row] = &[
         default: "no limit",
         help: "milliseconds for which a dump may stop the application, by an estimate. Not for \
                the dump at the JVM's end",
-        standing: Standing::Built,
-        set: |said, value| match value.parse() {
-            Ok(milliseconds @ 1..=MOST_MILLISECONDS) => {
-                said.options.max_pause = Some(Duration::from_millis(milliseconds));
-                Ok(())
-            }
-            _ => Err("maxpause must be from 1 to 86400000"),
-        },
+        set: |said, value| within(value, 1..=MOST_MILLISECONDS, "maxpause must be from 1 to 86400000").map(|milliseconds| said.options.max_pause = Some(Duration::from_millis(milliseconds))),
     },
     // `fork`, `image`, or `both`: an image that is compared with the fork. Tests choose.
     Row {
@@ -111,7 +89,6 @@ pub(super) const ROWS: &[Row] = &[
         values: "auto|fork|image|both",
         default: "auto",
         help: "",
-        standing: Standing::Built,
         set: |said, value| {
             said.options.heap_copy = match value {
                 "auto" => HeapCopy::Auto,
@@ -129,14 +106,7 @@ pub(super) const ROWS: &[Row] = &[
         values: "N",
         default: "processors",
         help: "",
-        standing: Standing::Built,
-        set: |said, value| match value.parse() {
-            Ok(threads @ 1..=MOST_THREADS) => {
-                said.options.threads = Some(threads);
-                Ok(())
-            }
-            _ => Err("threads must be from 1 to 256"),
-        },
+        set: |said, value| within(value, 1..=MOST_THREADS, "threads must be from 1 to 256").map(|threads| said.options.threads = Some(threads)),
     },
     Row {
         name: "timeout",
@@ -144,13 +114,6 @@ pub(super) const ROWS: &[Row] = &[
         default: "120",
         help: "seconds without progress after which a forked copy is ended. A named pipe, a command or \
                `hprof dump -o -` has thirty times as long for a whole dump",
-        standing: Standing::Built,
-        set: |said, value| match value.parse() {
-            Ok(seconds @ 1..=MOST_SECONDS) => {
-                said.options.timeout_s = seconds;
-                Ok(())
-            }
-            _ => Err("timeout must be from 1 to 86400"),
-        },
+        set: |said, value| within(value, 1..=MOST_SECONDS, "timeout must be from 1 to 86400").map(|seconds| said.options.timeout_s = seconds),
     },
 ];

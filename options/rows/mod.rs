@@ -5,13 +5,13 @@
 //! names, and some of our own.
 
 mod dumps;
-mod old;
+pub(super) mod old;
 mod output;
 mod profiles;
 mod record;
 mod row;
 
-pub(super) use row::{Row, Standing};
+pub(super) use row::Row;
 
 /// Options that belong together.
 pub(super) struct Group {
@@ -43,5 +43,5 @@ pub(super) const GROUPS: [Group; 4] = [
 
 /// All options, one after the other.
 pub(super) fn rows() -> impl Iterator<Item = &'static Row> {
-    GROUPS.iter().flat_map(|group| group.rows).chain(old::ROWS)
+    GROUPS.iter().flat_map(|group| group.rows)
 }

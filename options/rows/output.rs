@@ -1,7 +1,7 @@
 //! Where dumps and reports are written, and in which format.
 
-use super::row::{Row, Standing};
-use crate::values::yes_no;
+use super::row::Row;
+use crate::values::{within, yes_no};
 use crate::{Place, Said, Sent};
 use trigger::bytes;
 use writer::{FileMode, GzipLevel, Peer};
@@ -17,7 +17,6 @@ pub(super) const ROWS: &[Row] = &[
         help: "name of the file; `java.hprof.txt` for text. `%p`: process id, `%t`: time (UTC), \
                `%n`: number of the dump, `%h`: host, `%%`: a percent sign. A named pipe \
                receives each dump as it is made",
-        standing: Standing::Built,
         set: |said, value| goes_to(said, value, Place::File(value.to_owned())),
     },
     Row {
@@ -27,7 +26,6 @@ pub(super) const ROWS: &[Row] = &[
         help: "a command that receives each dump on its standard input, started with `/bin/sh \
                -c`; replaces `file=`. The dump counts if the exit code is 0. `%` as in `file=`; \
                no comma",
-        standing: Standing::Built,
         set: |said, value| goes_to(said, value, Place::Exec(value.to_owned())),
     },
     Row {
@@ -35,7 +33,6 @@ pub(super) const ROWS: &[Row] = &[
         values: "HOST:PORT",
         default: "off",
         help: "sends the files through a socket and reads commands from it; replaces `file=`",
-        standing: Standing::Built,
         set: |said, value| {
             let peer = Peer::parse(value).ok_or("")?;
             goes_to(said, value, Place::Net(peer))
@@ -47,7 +44,6 @@ pub(super) const ROWS: &[Row] = &[
         default: "by file",
         help: "`a`: text. `b`: binary. A heap dump is binary by default, except with \
                `cpu=times`, `cpu=old` or `monitor=y`; a file named `NAME.hprof` is binary",
-        standing: Standing::Built,
         set: |said, value| match value {
             "a" | "b" => {
                 said.format = value.chars().next();
@@ -61,7 +57,6 @@ pub(super) const ROWS: &[Row] = &[
         values: "1..9",
         default: "off",
         help: "compresses; 1 is fastest, 9 smallest. A file name that ends in `.gz` means 1",
-        standing: Standing::Built,
         set: |said, value| {
             said.options.gzip = Some(value.parse().ok().and_then(GzipLevel::new).ok_or("")?);
             Ok(())
@@ -73,7 +68,6 @@ pub(super) const ROWS: &[Row] = &[
         default: "n",
         help: "`y` replaces a file from before this JVM. `n` writes to a free name beside it \
                (`out.1.hprof`); an attached agent makes no dump then",
-        standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.force = on),
     },
     Row {
@@ -82,7 +76,6 @@ pub(super) const ROWS: &[Row] = &[
         default: "0600",
         help: "mode of each file that the agent makes, whatever the umask: `0640` lets a group \
                read dumps. Without it, `do=histo` has 0644 less the umask",
-        standing: Standing::Built,
         set: |said, value| {
             let mode = FileMode::parse(value).ok_or(
                 "mode must be octal from 0600 to 0666, as in 0640, and nothing executable",
@@ -98,13 +91,9 @@ pub(super) const ROWS: &[Row] = &[
         help: "number of dumps to keep, of those that name their cause (`on=` or `files=`). \
                Removes older ones of the JVM's own user or root whose name fits \
                `file=`, also those of earlier JVMs",
-        standing: Standing::Built,
-        set: |said, value| match value.parse() {
-            Ok(files @ 1..=MOST_FILES) => {
-                said.options.kept = Some(files);
-                Ok(())
-            }
-            _ => Err("files must be from 1 to 10000"),
+        set: |said, value| {
+            within(value, 1..=MOST_FILES, "files must be from 1 to 10000")
+                .map(|files| said.options.kept = Some(files))
         },
     },
     Row {
@@ -112,7 +101,6 @@ pub(super) const ROWS: &[Row] = &[
         values: "BYTES",
         default: "256m with on=",
         help: "free space that stays on the disk; a dump that would take it is given up",
-        standing: Standing::Built,
         set: |said, value| {
             said.min_free_bytes =
                 Some(bytes(value).ok_or("minfree must be a number of bytes, as in 1g")?);
@@ -125,7 +113,6 @@ pub(super) const ROWS: &[Row] = &[
         default: "y",
         help: "reports dumps on stderr, and warns at the start if dumps will stop the \
                application. `n`: only failures and losses",
-        standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.verbose = on),
     },
     // For the command `hprof` and the jar, about an attached agent: `graph:SOCKET`, `counts:SOCKET`
@@ -137,7 +124,6 @@ pub(super) const ROWS: &[Row] = &[
         values: "graph:SOCKET|counts:SOCKET|dump:SOCKET|answer:FILE",
         default: "none",
         help: "",
-        standing: Standing::Built,
         set: |said, value| {
             let (what, path) = value.split_once(':').ok_or("")?;
             let sent = match what {

@@ -1,7 +1,7 @@
 //! How profiles are made.
 
-use super::row::{Row, Standing};
-use crate::values::{basis_points, bytes, micros, yes_no};
+use super::row::Row;
+use crate::values::{basis_points, bytes, micros, within, yes_no};
 use crate::ClassPatterns;
 
 /// More samples cost collections too much.
@@ -17,13 +17,9 @@ pub(super) const ROWS: &[Row] = &[
         default: "all",
         help: "most frames of a stack. By default, all for threads, the 32 innermost for \
                samples of allocations and CPU time, and 4 for `sampling=0` and `cpu=times`",
-        standing: Standing::Built,
-        set: |said, value| match value.parse() {
-            Ok(frames) => {
-                said.options.depth_frames = Some(frames);
-                Ok(())
-            }
-            Err(_) => Err("depth must be decimal and >= 0"),
+        set: |said, value| {
+            within(value, 0..=u32::MAX, "depth must be decimal and >= 0")
+                .map(|frames| said.options.depth_frames = Some(frames))
         },
     },
     // Of the JDK's agent; line numbers cost nothing.
@@ -32,7 +28,6 @@ pub(super) const ROWS: &[Row] = &[
         values: "y|n",
         default: "y",
         help: "",
-        standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.line_numbers = on),
     },
     Row {
@@ -40,7 +35,6 @@ pub(super) const ROWS: &[Row] = &[
         values: "y|n",
         default: "n",
         help: "separate traces for each thread; the text report names the threads",
-        standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.by_thread = on),
     },
     // Of the JDK's agent: the smallest share of a row in a report.
@@ -49,13 +43,13 @@ pub(super) const ROWS: &[Row] = &[
         values: "RATIO",
         default: "0.0001",
         help: "",
-        standing: Standing::Built,
-        set: |said, value| match value.parse::<f64>() {
-            Ok(ratio) if ratio >= 0.0 => {
-                said.options.cutoff = ratio;
-                Ok(())
-            }
-            _ => Err("cutoff must be decimal and >= 0"),
+        set: |said, value| {
+            within(
+                value,
+                0.0..=f64::INFINITY,
+                "cutoff must be decimal and >= 0",
+            )
+            .map(|ratio| said.options.cutoff = ratio)
         },
     },
     Row {
@@ -64,13 +58,10 @@ pub(super) const ROWS: &[Row] = &[
         default: "512k",
         help: "average bytes between two sampled allocations; `k` and `m` may follow. 0 counts \
                every allocation, by rewriting classes",
-        standing: Standing::Built,
-        set: |said, value| match bytes(value) {
-            Some(interval_bytes) => {
-                said.sampling.interval_bytes = interval_bytes;
-                Ok(())
-            }
-            None => Err("sampling must be a number of bytes below 2g, as in 512k"),
+        set: |said, value| {
+            bytes(value)
+                .ok_or("sampling must be a number of bytes below 2g, as in 512k")
+                .map(|interval_bytes| said.sampling.interval_bytes = interval_bytes)
         },
     },
     // Most live sampled objects to remember; beyond that, every second one is dropped and the
@@ -80,13 +71,9 @@ pub(super) const ROWS: &[Row] = &[
         values: "N",
         default: "65536",
         help: "",
-        standing: Standing::Built,
-        set: |said, value| match value.parse() {
-            Ok(most @ 16..=MOST_LIVE) => {
-                said.sampling.most_live = most;
-                Ok(())
-            }
-            _ => Err("maxlive must be from 16 to 16777216"),
+        set: |said, value| {
+            within(value, 16..=MOST_LIVE, "maxlive must be from 16 to 16777216")
+                .map(|most| said.sampling.most_live = most)
         },
     },
     // Percent of a thread's time that allocation samples may take; 0: no limit. Tests set it.
@@ -95,13 +82,10 @@ pub(super) const ROWS: &[Row] = &[
         values: "PERCENT",
         default: "0.5",
         help: "",
-        standing: Standing::Built,
-        set: |said, value| match basis_points(value) {
-            Some(points) => {
-                said.sampling.most_cost_basis_points = points;
-                Ok(())
-            }
-            None => Err("maxcost must be from 0 to 100, as in 0.5, with two decimals at most"),
+        set: |said, value| {
+            basis_points(value)
+                .ok_or("maxcost must be from 0 to 100, as in 0.5, with two decimals at most")
+                .map(|points| said.sampling.most_cost_basis_points = points)
         },
     },
     Row {
@@ -111,7 +95,6 @@ pub(super) const ROWS: &[Row] = &[
         help: "CPU time of a thread between two samples; `500us` is half a millisecond. Linux \
                checks such timers every 1 to 4 ms; a sample counts for all intervals that have \
                passed",
-        standing: Standing::Built,
         set: |said, value| match micros(value) {
             Some(micros @ 1..=MOST_INTERVAL_US) => {
                 said.cpu_interval_us = Some(micros);
@@ -127,10 +110,10 @@ pub(super) const ROWS: &[Row] = &[
         default: "all",
         help: "times only the methods of these classes: `com.acme.*;*Service;!com.acme.gen.*`. \
                A star matches any letters, `!` leaves out, `;` or `+` separates",
-        standing: Standing::Built,
         set: |said, value| {
-            said.options.classes = ClassPatterns::parse(value).ok_or("")?;
-            Ok(())
+            ClassPatterns::parse(value)
+                .ok_or("")
+                .map(|it| said.options.classes = it)
         },
     },
 ];

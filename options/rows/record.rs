@@ -1,7 +1,7 @@
 //! What to record, and when.
 
-use super::row::{Row, Standing};
-use crate::values::yes_no;
+use super::row::Row;
+use crate::values::{within, yes_no};
 use crate::{OnOutOfMemory, TimesLayout, Word};
 use trigger::duration;
 
@@ -14,7 +14,6 @@ pub(super) const ROWS: &[Row] = &[
         values: "dump|sites|all",
         default: "all",
         help: "`dump`: heap dumps. `sites`: allocation sites. `all`: both, with the sites' stacks in the dump",
-        standing: Standing::Built,
         set: |said, value| {
             match value {
                 "dump" => said.heap_dump = true,
@@ -33,7 +32,6 @@ pub(super) const ROWS: &[Row] = &[
                each method, by timing every call. `old`: the same in the format of `java \
                -prof`, after all other profiles. `cpu=samples,cpu=times` does both. Without \
                `heap=`, nothing is recorded about the heap",
-        standing: Standing::Built,
         set: |said, value| {
             // As with the JDK's agent: `cpu=samples,cpu=times` asks for both.
             match value {
@@ -51,7 +49,6 @@ pub(super) const ROWS: &[Row] = &[
         default: "n",
         help: "contended monitors, calls of `Object.wait`, and owners; as text only, and only \
                from the start of the JVM",
-        standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.monitors = on),
     },
     Row {
@@ -59,7 +56,6 @@ pub(super) const ROWS: &[Row] = &[
         values: "y|n",
         default: "y",
         help: "dumps when the JVM ends",
-        standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.dump_on_exit = on),
     },
     Row {
@@ -68,7 +64,6 @@ pub(super) const ROWS: &[Row] = &[
         default: "y",
         help: "dumps on SIGQUIT and on `jcmd PID JVMTI.data_dump`, which the JVM reports alike. \
                `n`: for scripts that print the threads by `kill -QUIT`",
-        standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.dump_on_signal = on),
     },
     Row {
@@ -78,7 +73,6 @@ pub(super) const ROWS: &[Row] = &[
         help: "dumps at the first OutOfMemoryError of the JVM, and at the first that Java code \
                throws (direct memory, Netty). `exit`: ends the JVM with status 3 after one of \
                its own",
-        standing: Standing::Built,
         set: |said, value| {
             said.oom = Some(match value {
                 "y" => OnOutOfMemory::Dump,
@@ -98,7 +92,6 @@ pub(super) const ROWS: &[Row] = &[
                `rss>85%`: the process takes more of the memory of its container or machine. \
                `growth>20%/h`: use after collections grows faster. `every=1h`: a timer. Quote \
                the `>` in a shell",
-        standing: Standing::Built,
         set: |said, value| {
             // `resolve` names the condition that is wrong.
             said.on = Some(value.to_owned());
@@ -110,11 +103,7 @@ pub(super) const ROWS: &[Row] = &[
         values: "TIME",
         default: "10m",
         help: "with `on=`: the time after a dump in which only `every` and `oom` cause another",
-        standing: Standing::Built,
-        set: |said, value| {
-            said.cooldown = duration(value).ok_or("cooldown must be a time such as 90s, 10m, 1h or 7d")?;
-            Ok(())
-        },
+        set: |said, value| duration(value).ok_or("cooldown must be a time such as 90s, 10m, 1h or 7d").map(|it| said.cooldown = it),
     },
     Row {
         name: "count",
@@ -122,14 +111,7 @@ pub(super) const ROWS: &[Row] = &[
         default: "10",
         help: "with `on=`: most attempts while the JVM runs; 0: no limit, the default with \
                `do=histo`",
-        standing: Standing::Built,
-        set: |said, value| match value.parse() {
-            Ok(count @ 0..=MOST_COUNT) => {
-                said.most_caused = Some(count);
-                Ok(())
-            }
-            _ => Err("count must be from 0 to 1000000"),
-        },
+        set: |said, value| within(value, 0..=MOST_COUNT, "count must be from 0 to 1000000").map(|count| said.most_caused = Some(count)),
     },
     Row {
         name: "do",
@@ -143,7 +125,6 @@ pub(super) const ROWS: &[Row] = &[
                `memory`: that of `hprof memory`, to `java.memory.txt`. `do=histo=NAME` and so \
                on name another file, with `%` as in `file=`. At 64 MB, a file of lines or \
                answers is renamed to `NAME.1`",
-        standing: Standing::Built,
         set: |said, value| {
             let (word, name) = match value.split_once('=') {
                 Some((word, name)) => (word, Some(name.to_owned())),
@@ -169,7 +150,6 @@ pub(super) const ROWS: &[Row] = &[
         values: "FILE",
         default: "hprof beside the agent",
         help: "with `do=leaks` and `do=memory`: the command `hprof`",
-        standing: Standing::Built,
         set: |said, value| {
             if value.is_empty() {
                 return Err("");

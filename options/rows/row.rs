@@ -13,28 +13,14 @@ pub(crate) struct Row {
     /// Meaning, for the help and docs/options.md: Markdown without links, a few sentences in one
     /// line. Empty: not shown.
     pub(crate) help: &'static str,
-    /// Whether the option has an effect.
-    pub(crate) standing: Standing,
     /// Stores the value. The error is what is wrong with it; "" stands for "takes `values`".
     pub(crate) set: fn(&mut Said, &str) -> Result<(), &'static str>,
 }
 
 impl Row {
-    /// Whether the help shows it: all options except refused ones, older spellings, and those for
-    /// our own programs.
+    /// Whether the help shows it: all options except older spellings, and those for our own
+    /// programs.
     pub(crate) fn is_public(&self) -> bool {
         !self.help.is_empty()
     }
-}
-
-/// Whether an option has an effect.
-#[derive(Clone, Copy)]
-pub(crate) enum Standing {
-    /// It has, or `resolve` says what is missing.
-    Built,
-    /// Accepted for old scripts, with a message that it does nothing.
-    Nothing(&'static str),
-    /// Known, and rejected with any value: the old agent had it, or another one has taken its
-    /// place.
-    Refused(&'static str),
 }
