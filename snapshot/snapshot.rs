@@ -10,7 +10,7 @@ use crate::{Failure, Values};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tables::{ClassId, TraceId};
 
 /// A heap in which nothing changes.
@@ -100,40 +100,27 @@ impl<M: Memory> Snapshot<M> {
 
     /// Records a class that has instances but is not linked.
     pub fn note_unlinked(&self, class: ClassId) {
-        self.unlinked
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(class);
+        locked(&self.unlinked).insert(class);
     }
 
     /// Records a virtual thread.
     pub fn note_virtual_thread(&self, thread: u64) {
-        self.virtual_threads
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(thread);
+        locked(&self.virtual_threads).push(thread);
     }
 
     /// Records a chunk of a continuation's stack.
     pub fn note_stack_chunk(&self, chunk: u64) {
-        self.stack_chunks
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(chunk);
+        locked(&self.stack_chunks).push(chunk);
     }
 
     /// The chunks that were marked since the last call.
     pub fn take_stack_chunks(&self) -> Vec<u64> {
-        let mut chunks = self
-            .stack_chunks
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *chunks)
+        std::mem::take(&mut *locked(&self.stack_chunks))
     }
 
     /// An error if classes with instances are not linked.
     pub fn check_linked(&self) -> Result<(), Failure> {
-        let unlinked = self.unlinked.lock().unwrap_or_else(PoisonError::into_inner);
+        let unlinked = locked(&self.unlinked);
         if unlinked.is_empty() {
             Ok(())
         } else {
@@ -166,6 +153,11 @@ impl<M: Memory> Snapshot<M> {
         let is_there = slot == 0 || self.mappings.is_readable(slot);
         is_there.then(|| self.layout.mirror_in_klass.load(self.memory, klass))
     }
+}
+
+/// A panic leaves nothing half done that these locks guard.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(any(test, feature = "invented"))]

@@ -1,7 +1,6 @@
 //! CLASS DUMP records of a snapshot, with the static fields read from the mirrors.
 
 use crate::classes::{Class, ClassFacts, MirrorReferences, Names, ResolvedReferences, Role, Shape};
-use crate::mappings::Mappings;
 use crate::memory::{Memory, ProcessMemory};
 use crate::{Failure, Snapshot};
 use format::BasicType;
@@ -69,8 +68,6 @@ pub struct ClassDumps<'d, M = ProcessMemory> {
     pub static_reference_count: Option<u64>,
     /// Offset in a mirror at which static fields start.
     pub static_fields: u64,
-    /// The process's mappings.
-    pub mappings: &'d Mappings,
 }
 
 impl<M: Memory> ClassDumps<'_, M> {
@@ -191,22 +188,13 @@ impl<M: Memory> ClassDumps<'_, M> {
         if !matches!(class.shape, Shape::ObjectArray) {
             return None;
         }
-        let component = self
-            .references
-            .component(mirror, snapshot.memory, &snapshot.layout)?;
+        let component = self.references.component(mirror, snapshot)?;
         snapshot.classes.class_of_mirror(component)?;
         Some(component)
     }
 
     fn mirror_references(&self, mirror: u64) -> impl Iterator<Item = (Role, u64)> + '_ {
-        let snapshot = self.snapshot;
-        self.references.of(
-            mirror,
-            snapshot.memory,
-            &snapshot.layout,
-            &snapshot.classes,
-            self.tables,
-        )
+        self.references.of(mirror, self.snapshot, self.tables)
     }
 
     /// The declared static fields in class-file order.
@@ -273,7 +261,7 @@ impl<M: Memory> ClassDumps<'_, M> {
         }
         let snapshot = self.snapshot;
         let follow = |address: u64| {
-            (address % 8 == 0 && self.mappings.is_readable(address))
+            (address % 8 == 0 && snapshot.mappings.is_readable(address))
                 .then(|| snapshot.memory.u64(address))
         };
         let klass = snapshot.layout.klass(snapshot.memory, class.mirror);
@@ -289,7 +277,7 @@ impl<M: Memory> ClassDumps<'_, M> {
             let class = snapshot.classes.get(word);
             class.is_some_and(|class| class.shape == Shape::ObjectArray)
         };
-        let is_there = snapshot.marks.covers(array) && self.mappings.are_readable(array, 16);
+        let is_there = snapshot.marks.covers(array) && snapshot.mappings.are_readable(array, 16);
         (is_there && is_array(array)).then_some(array)
     }
 
@@ -325,6 +313,7 @@ fn reference(name: tables::StringId, target: u64) -> StaticField {
 mod tests {
     use super::*;
     use crate::classes::{ClassMap, FieldId, MirrorFields, Slot};
+    use crate::mappings::Mappings;
     use crate::memory::BufferMemory;
     use tables::{Field, StringId};
 
@@ -445,15 +434,7 @@ mod tests {
                 .map(|word| FieldId::of_bits((word as u64 * 8) << 2 | 2));
             let fields = MirrorFields::of(id(CLASS), &ids, &tables);
             let static_fields = 8 * STATICS as u64;
-            let references = MirrorReferences::find(
-                &fields,
-                static_fields,
-                snapshot.memory,
-                &snapshot.layout,
-                &snapshot.classes,
-                &snapshot.marks,
-                &snapshot.mappings,
-            );
+            let references = MirrorReferences::find(&fields, static_fields, &snapshot);
             body(&ClassDumps {
                 snapshot: &snapshot,
                 facts: &facts,
@@ -464,7 +445,6 @@ mod tests {
                 resolved: Some(RESOLVED),
                 static_reference_count: Some(8 * COUNT as u64),
                 static_fields,
-                mappings: &snapshot.mappings,
             })
         }
     }

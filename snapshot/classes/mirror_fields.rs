@@ -6,11 +6,10 @@
 //! `<resolved_references>` and `<init_lock>`. Without it, objects held only by a mirror would look
 //! unreachable.
 
-use crate::classes::{ClassMap, FieldId};
-use crate::layout::{instance_offset, ObjectLayout};
-use crate::mappings::Mappings;
+use crate::classes::FieldId;
+use crate::layout::instance_offset;
 use crate::memory::Memory;
-use crate::walk::Marks;
+use crate::Snapshot;
 use format::BasicType;
 use tables::{ClassId, StringId, Tables};
 
@@ -138,15 +137,9 @@ pub struct MirrorReferences {
 impl MirrorReferences {
     /// Finds the injected references: the positions between the declared fields at which every
     /// mirror contains null or the address of an object. Static fields start at `end`.
-    pub fn find(
-        fields: &MirrorFields,
-        end: u64,
-        memory: impl Memory,
-        layout: &ObjectLayout,
-        classes: &ClassMap,
-        marks: &Marks,
-        mappings: &Mappings,
-    ) -> Self {
+    pub fn find(fields: &MirrorFields, end: u64, snapshot: &Snapshot<impl Memory>) -> Self {
+        let (memory, layout) = (snapshot.memory, &snapshot.layout);
+        let classes = &snapshot.classes;
         let width = layout.oops.width_bytes();
         let reference_bytes = u32::try_from(width).unwrap_or(8);
         let is_taken = |place: u64| {
@@ -161,8 +154,8 @@ impl MirrorReferences {
         // A value that is not a reference may point anywhere, even to unallocated parts of the
         // heap.
         let is_object = |address: u64| {
-            marks.covers(address)
-                && mappings.are_readable(address, 16)
+            snapshot.marks.covers(address)
+                && snapshot.mappings.are_readable(address, 16)
                 && classes.get(layout.class_word(memory, address)).is_some()
         };
         let holds_references = |place: u64| {
@@ -193,28 +186,22 @@ impl MirrorReferences {
     pub fn of<'r>(
         &'r self,
         mirror: u64,
-        memory: impl Memory + 'r,
-        layout: &'r ObjectLayout,
-        classes: &'r ClassMap,
+        snapshot: &'r Snapshot<impl Memory>,
         tables: &'r Tables,
     ) -> impl Iterator<Item = (Role, u64)> + 'r {
-        let load = move |place: u64| layout.oops.load(memory, mirror + place);
+        let oops = snapshot.layout.oops;
+        let load = move |place: u64| oops.load(snapshot.memory, mirror + place);
         let declared = self.declared.iter().map(move |&(place, role)| {
             let target = load(place);
             let role = match role {
-                Role::ComponentOrInitLock => {
-                    self.injected_role(target, memory, layout, classes, tables)
-                }
+                Role::ComponentOrInitLock => self.injected_role(target, snapshot, tables),
                 role => role,
             };
             (role, target)
         });
         let injected = self.injected.iter().map(move |&place| {
             let target = load(place);
-            (
-                self.injected_role(target, memory, layout, classes, tables),
-                target,
-            )
+            (self.injected_role(target, snapshot, tables), target)
         });
         declared
             .chain(injected)
@@ -222,30 +209,24 @@ impl MirrorReferences {
     }
 
     /// The mirror of an array class's element class; `None` if this JDK keeps it elsewhere.
-    pub fn component(
-        &self,
-        mirror: u64,
-        memory: impl Memory,
-        layout: &ObjectLayout,
-    ) -> Option<u64> {
+    pub fn component(&self, mirror: u64, snapshot: &Snapshot<impl Memory>) -> Option<u64> {
         let mut declared = self.declared.iter();
         let (place, _) = declared.find(|(_, role)| *role == Role::ComponentOrInitLock)?;
-        Some(layout.oops.load(memory, mirror + place))
+        Some(snapshot.layout.oops.load(snapshot.memory, mirror + place))
     }
 
     /// The role of an injected reference, decided by its target's class.
     fn injected_role(
         &self,
         target: u64,
-        memory: impl Memory,
-        layout: &ObjectLayout,
-        classes: &ClassMap,
+        snapshot: &Snapshot<impl Memory>,
         tables: &Tables,
     ) -> Role {
         if target == 0 {
             return Role::Known;
         }
-        let class = classes.get(layout.class_word(memory, target));
+        let word = snapshot.layout.class_word(snapshot.memory, target);
+        let class = snapshot.classes.get(word);
         let signature = class
             .and_then(|class| tables.classes.get(class.id))
             .and_then(|row| tables.strings.get(row.signature))
@@ -264,9 +245,9 @@ impl MirrorReferences {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::classes::Shape;
+    use crate::classes::{ClassMap, Shape};
+    use crate::mappings::Mappings;
     use crate::memory::BufferMemory;
-    use crate::Snapshot;
     use tables::{ClassRow, Field};
 
     /// Signatures of the classes. Their class words are 1, 2 and so on, and each has a mirror of
@@ -381,17 +362,7 @@ mod tests {
         let class = ClassId::from_index(CLASS).expect("an id");
         let fields = MirrorFields::of(class, &ids, tables);
         let snapshot = heap.snapshot();
-        let (memory, layout) = (snapshot.memory, &snapshot.layout);
-        let (classes, marks) = (&snapshot.classes, &snapshot.marks);
-        MirrorReferences::find(
-            &fields,
-            END,
-            memory,
-            layout,
-            classes,
-            marks,
-            &snapshot.mappings,
-        )
+        MirrorReferences::find(&fields, END, &snapshot)
     }
 
     /// The references of a mirror, each with its role's name and the class of its target.
@@ -399,13 +370,7 @@ mod tests {
         let tables = tables();
         let (found, snapshot) = (found(heap, &tables), heap.snapshot());
         let (memory, layout) = (snapshot.memory, &snapshot.layout);
-        let all = found.of(
-            heap.mirror(class),
-            memory,
-            layout,
-            &snapshot.classes,
-            &tables,
-        );
+        let all = found.of(heap.mirror(class), &snapshot, &tables);
         all.map(|(role, target)| {
             let name = match role {
                 Role::Extra(name) => {
@@ -469,8 +434,7 @@ mod tests {
         // An array class refers to the mirror of its elements in the field of the lock.
         heap.0[3] = heap.mirror(THING);
         let (tables, snapshot) = (tables(), heap.snapshot());
-        let component =
-            found(&heap, &tables).component(heap.mirror(0), snapshot.memory, &snapshot.layout);
+        let component = found(&heap, &tables).component(heap.mirror(0), &snapshot);
         assert_eq!(component, Some(heap.mirror(THING)));
         assert_eq!(references(&heap, 0), named(&expected[1..]));
     }

@@ -63,10 +63,7 @@ impl<'s, M: Memory> ClassCounter<'s, M> {
     pub fn run(mut self, parts: &Parts) -> Result<Vec<ClassCount>, Failure> {
         let marks = &self.snapshot.marks;
         while let Some(objects) = parts.take().and_then(|number| marks.part(number)) {
-            if let Err(failure) = self.part(objects) {
-                parts.end();
-                return Err(failure);
-            }
+            self.part(objects).inspect_err(|_| parts.end())?;
         }
         Ok(self.counts)
     }

@@ -72,10 +72,7 @@ impl<'s, D: Deliver, M: Memory> GraphEncoder<'s, D, M> {
     pub fn run(mut self, parts: &Parts) -> Result<Encoded, Failure> {
         let marks = &self.snapshot.marks;
         while let Some(objects) = parts.take().and_then(|number| marks.part(number)) {
-            if let Err(failure) = self.part(objects) {
-                parts.end();
-                return Err(failure);
-            }
+            self.part(objects).inspect_err(|_| parts.end())?;
         }
         self.segments.finish()?;
         Ok(self.encoded)

@@ -7,10 +7,10 @@
 //! until it has visited each of them.
 
 use crate::memory::Memory;
+use crate::snapshot::locked;
 use crate::{Failure, Snapshot};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::iter::successors;
-use std::sync::PoisonError;
 use tables::ClassId;
 
 /// Offsets of the fields that show whether a virtual thread has frames. Found before the fork.
@@ -80,11 +80,7 @@ impl VirtualFrames {
         snapshot: &Snapshot<impl Memory>,
         mut announce: impl FnMut(i64, u64),
     ) {
-        let mut marked = snapshot
-            .virtual_threads
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        for thread in marked.drain(..) {
+        for thread in locked(&snapshot.virtual_threads).drain(..) {
             let has_frames = fields.newest_chunk(snapshot, thread).is_some();
             if has_frames && self.known.insert(thread) {
                 announce(fields.thread_id(snapshot, thread), thread);

@@ -92,8 +92,6 @@ pub(super) struct Task<'d, 'f> {
 pub(super) struct HeapCopy {
     /// The snapshot.
     pub(super) snapshot: Snapshot,
-    /// The process's mappings.
-    pub(super) mappings: Mappings,
     /// The classes as the parent described them.
     pub(super) facts: ClassFacts,
     /// How many stacks could not be read to the end.
@@ -174,10 +172,9 @@ impl Task<'_, '_> {
         self.tell(&FromChild::Calibrated)?;
         // Not before the fork, which would miss classes that are loaded in between.
         let facts = class_facts(self.catalogue);
-        let snapshot = self.snapshot(memory, &mappings, &facts, layout, left_out)?;
+        let snapshot = self.snapshot(memory, mappings, &facts, layout, left_out)?;
         Ok(HeapCopy {
             snapshot,
-            mappings,
             facts,
             unread_stacks: 0,
             held_in_chunks: Vec::new(),
@@ -258,7 +255,7 @@ impl Task<'_, '_> {
     fn snapshot(
         &mut self,
         memory: ProcessMemory,
-        mappings: &Mappings,
+        mappings: Mappings,
         facts: &ClassFacts,
         layout: ObjectLayout,
         left_out: Vec<Range<u64>>,
@@ -273,10 +270,10 @@ impl Task<'_, '_> {
         let descriptions = Descriptions::of(facts, self.catalogue.tables(), &layout, &values);
         Ok(Snapshot {
             memory,
-            mappings: mappings.clone(),
             classes: ClassMap::new(descriptions, &layout, memory),
             layout,
-            allocated: self.allocated(memory, mappings),
+            allocated: self.allocated(memory, &mappings),
+            mappings,
             left_out,
             marks: Marks::new(heap).ok_or(Failure::NoMemory)?,
             values,
@@ -325,17 +322,9 @@ impl Task<'_, '_> {
         segments: &mut Segments<impl Deliver>,
         starts: &mut ClassReferences,
     ) -> Result<(), Failure> {
-        let (snapshot, mappings) = (&copy.snapshot, &copy.mappings);
+        let (snapshot, fields) = (&copy.snapshot, &self.mirror_fields);
         let static_fields = self.static_fields_begin(copy);
-        let references = MirrorReferences::find(
-            &self.mirror_fields,
-            static_fields,
-            snapshot.memory,
-            &snapshot.layout,
-            &snapshot.classes,
-            &snapshot.marks,
-            mappings,
-        );
+        let references = MirrorReferences::find(fields, static_fields, snapshot);
         ClassDumps {
             snapshot,
             facts: &copy.facts,
@@ -346,35 +335,27 @@ impl Task<'_, '_> {
             resolved: self.vm_structs.resolved,
             static_reference_count: self.vm_structs.static_reference_count,
             static_fields,
-            mappings,
         }
         .write(segments, starts)
     }
 
     /// Offset in a `java.lang.Class` object at which static fields start.
     fn static_fields_begin(&self, copy: &HeapCopy) -> u64 {
-        let snapshot = &copy.snapshot;
-        let classes = snapshot.classes.classes().iter();
-        let places = classes.flat_map(|class| {
-            let row = self.catalogue.tables().classes.get(class.id);
-            let ids = copy.facts.field_ids(class.id).iter();
-            let is_static: Vec<bool> = row.map_or_else(Vec::new, |row| {
-                row.own_fields()
-                    .iter()
-                    .map(|field| field.is_static)
-                    .collect()
-            });
-            let places = ids.zip(is_static).filter(|(_, is_static)| *is_static);
-            places
-                .filter_map(|(id, _)| {
-                    let place =
-                        snapshot
-                            .layout
-                            .static_place(snapshot.memory, class.mirror, id.bits())?;
+        let (snapshot, mut begin) = (&copy.snapshot, None);
+        for class in snapshot.classes.classes() {
+            let Some(row) = self.catalogue.tables().classes.get(class.id) else {
+                continue;
+            };
+            let fields = row.own_fields().iter().zip(copy.facts.field_ids(class.id));
+            let places = fields
+                .filter(|(field, _)| field.is_static)
+                .filter_map(|(_, id)| {
+                    let (layout, memory) = (&snapshot.layout, snapshot.memory);
+                    let place = layout.static_place(memory, class.mirror, id.bits())?;
                     place.checked_sub(class.mirror)
-                })
-                .collect::<Vec<_>>()
-        });
-        places.min().unwrap_or(0)
+                });
+            begin = begin.into_iter().chain(places).min();
+        }
+        begin.unwrap_or(0)
     }
 }

@@ -38,11 +38,11 @@ impl Task<'_, '_> {
         };
         // SAFETY: this is the forked copy, these are its mappings, and only HotSpot's structures
         // are read.
-        let memory = unsafe { Readable::new(&copy.mappings) };
+        let memory = unsafe { Readable::new(&copy.snapshot.mappings) };
         let snapshot = &copy.snapshot;
         let classes = snapshot.classes.classes().iter();
         let klasses = classes.map(|class| snapshot.layout.klass(snapshot.memory, class.mirror));
-        areas.all(&memory, &copy.mappings, klasses)
+        areas.all(&memory, &copy.snapshot.mappings, klasses)
     }
 
     /// Sends all addresses and threads to the parent, and waits for the threads' serial numbers.
@@ -55,7 +55,7 @@ impl Task<'_, '_> {
             self.tell(&FromChild::ReadsFrames)?;
         }
         let standing = self.standing_frames(copy, roots);
-        let (mappings, memory) = (&copy.mappings, copy.snapshot.memory);
+        let (mappings, memory) = (&copy.snapshot.mappings, copy.snapshot.memory);
         let count = self.objects.len();
         let addresses = (0..count)
             .filter_map(ObjectIndex::from_index)

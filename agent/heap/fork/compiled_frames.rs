@@ -41,7 +41,7 @@ impl Task<'_, '_> {
         roots: &mut RootNotes,
     ) -> Result<u64, Failure> {
         // SAFETY: this is the forked copy, and these are its mappings.
-        let memory = unsafe { Readable::new(&copy.mappings) };
+        let memory = unsafe { Readable::new(&copy.snapshot.mappings) };
         let stacks = self.stacks.as_ref().ok_or(Failure::Fault)?;
         let held = stacks.held(&memory).ok_or(Failure::OopMaps)?;
         let mut found = FrameRoots::new(&mut self.objects, roots, &mut self.by_address);
@@ -65,7 +65,7 @@ impl Task<'_, '_> {
         roots: &mut RootNotes,
     ) -> Result<u64, Failure> {
         // SAFETY: this is the forked copy, and these are its mappings.
-        let memory = unsafe { Readable::new(&copy.mappings) };
+        let memory = unsafe { Readable::new(&copy.snapshot.mappings) };
         let held = self.handles.as_ref().and_then(|it| it.held(&memory));
         let Some(held) = held else {
             return Ok(roots.threads().len() as u64);
@@ -143,7 +143,7 @@ impl Task<'_, '_> {
     /// `None` if nothing can be read.
     fn held_in_chunks(&self, copy: &HeapCopy, chunks: &[u64]) -> Option<HeldInChunks> {
         // SAFETY: this is the forked copy, and these are its mappings.
-        let memory = unsafe { Readable::new(&copy.mappings) };
+        let memory = unsafe { Readable::new(&copy.snapshot.mappings) };
         let stacks = self.stacks.as_ref()?;
         stacks.held_in_chunks(&memory, self.chunk_facts(copy)?, chunks)
     }

@@ -35,7 +35,7 @@ impl Task<'_, '_> {
             return StandingFrames::default();
         };
         // SAFETY: this is the forked copy, and these are its mappings.
-        let memory = unsafe { Readable::new(&copy.mappings) };
+        let memory = unsafe { Readable::new(&copy.snapshot.mappings) };
         let mut stacks = self.java_stacks(copy, frames, &memory, roots);
         let mut methods = Methods::default();
         let mut found = StandingFrames::default();
