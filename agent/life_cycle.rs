@@ -3,13 +3,12 @@
 use crate::dump_queue::Request;
 use crate::ending;
 use crate::heap;
-use crate::message::say;
+use crate::message::{listen, say};
 use crate::other_switches;
 use crate::session::Session;
 use crate::thrown::Thrower;
 use jvm::event::{
-    Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, RESOURCE_EXHAUSTED, THREAD_END,
-    THREAD_START,
+    CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, RESOURCE_EXHAUSTED, THREAD_END, THREAD_START,
 };
 use jvm::jni::Jni;
 use jvm::last_hook::LastHook;
@@ -37,10 +36,10 @@ pub(crate) fn vm_init(session: &'static Session, jni: &mut Jni<'_>) {
         let _ = jni.with_frame(|jni| heap::prepare(&session.env, jni, &session.options));
     }
     if session.options.dump_on_signal {
-        listen(session, DATA_DUMP_REQUEST);
+        listen(&session.env, DATA_DUMP_REQUEST);
     }
     for event in [THREAD_START, THREAD_END, CLASS_LOAD, CLASS_PREPARE] {
-        listen(session, event);
+        listen(&session.env, event);
     }
     let serve = |jni: &mut Jni<'_>, request: &Request| session.serve(jni, request);
     let let_go = |by| {
@@ -55,7 +54,7 @@ pub(crate) fn vm_init(session: &'static Session, jni: &mut Jni<'_>) {
     if session.options.oom != OnOutOfMemory::Nothing {
         keep_reserve();
         other_switches::tell();
-        listen(session, RESOURCE_EXHAUSTED);
+        listen(&session.env, RESOURCE_EXHAUSTED);
     }
     at_exit(|| process_ends(session));
     if let Some(net) = &session.net {
@@ -100,15 +99,6 @@ fn listen_for_java_errors(session: &Session, jni: &mut Jni<'_>, natives: Natives
     if let Err(why) = started {
         say(&format!(
             "an OutOfMemoryError that Java code throws (Direct buffer memory) will make no dump: {why}"
-        ));
-    }
-}
-
-fn listen(session: &Session, event: Event) {
-    if let Err(error) = session.env.notify(event, true) {
-        say(&format!(
-            "the JVM refuses the event {}, so what depends on it is missing: {error}",
-            event.name
         ));
     }
 }

@@ -1,5 +1,7 @@
 //! The agent's messages: one line at a time on stderr, never on stdout.
 
+use jvm::env::Env;
+use jvm::event::Event;
 use std::any::Any;
 use std::cell::RefCell;
 use std::io::Write;
@@ -80,6 +82,16 @@ fn write_answer(line: &str) {
 pub(crate) fn counted(number: u64, one: &str, more: &str) -> String {
     let noun = if number == 1 { one } else { more };
     format!("{number} {noun}")
+}
+
+/// Switches an event on. A refusal is told.
+pub(crate) fn listen(env: &Env, event: Event) {
+    if let Err(error) = env.notify(event, true) {
+        say(&format!(
+            "the JVM refuses the event {}, so what depends on it is missing: {error}",
+            event.name
+        ));
+    }
 }
 
 /// Writes the line if `is_wanted`: `verbose=n` suppresses messages about success.

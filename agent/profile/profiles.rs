@@ -3,7 +3,7 @@
 use super::injection::Injection;
 use super::stacks::StackTraces;
 use super::{Allocations, CpuSamples, CpuTimes, Monitors};
-use crate::message::say;
+use crate::message::{listen, say};
 use jvm::capability::{
     Capability, GENERATE_ALL_CLASS_HOOK_EVENTS, GENERATE_COMPILED_METHOD_LOAD_EVENTS,
     GENERATE_GARBAGE_COLLECTION_EVENTS, GENERATE_MONITOR_EVENTS,
@@ -14,8 +14,8 @@ use jvm::capability::{
 use jvm::env::{Env, Vm};
 use jvm::error::JvmtiError;
 use jvm::event::{
-    Event, GARBAGE_COLLECTION_FINISH, MONITOR_CONTENDED_ENTER, MONITOR_CONTENDED_ENTERED,
-    MONITOR_WAIT, MONITOR_WAITED, SAMPLED_OBJECT_ALLOC,
+    GARBAGE_COLLECTION_FINISH, MONITOR_CONTENDED_ENTER, MONITOR_CONTENDED_ENTERED, MONITOR_WAIT,
+    MONITOR_WAITED, SAMPLED_OBJECT_ALLOC,
 };
 use jvm::jni::Jni;
 use jvm::last_hook::LastHook;
@@ -310,13 +310,4 @@ fn start_allocations(allocations: &Allocations, env: &Env) {
         say(&format!("the sampling interval cannot be set, so allocations are sampled every 512 KiB: {error}"));
     }
     listen(env, SAMPLED_OBJECT_ALLOC);
-}
-
-fn listen(env: &Env, event: Event) {
-    if let Err(error) = env.notify(event, true) {
-        say(&format!(
-            "the JVM refuses the event {}, so what depends on it is missing: {error}",
-            event.name
-        ));
-    }
 }

@@ -3,6 +3,7 @@
 use hotspot::WeakSlots;
 use jvm::jni::Jni;
 use jvm::weak::Weak;
+use std::borrow::Borrow;
 use tables::{SiteIndex, Weight};
 
 /// The size of every object is a multiple of this, on every HotSpot.
@@ -42,31 +43,17 @@ impl LiveObject {
     }
 }
 
-/// Something that holds a weak handle.
-pub(crate) trait Behind {
-    /// The object.
-    fn object(&self) -> &LiveObject;
-    /// Only the object.
-    fn into_object(self) -> LiveObject;
-}
-
-impl Behind for LiveObject {
-    fn object(&self) -> &LiveObject {
-        self
-    }
-
-    fn into_object(self) -> LiveObject {
-        self
-    }
-}
-
 /// Removes the entries of collected objects and releases their handles. Changes the order;
 /// allocates nothing.
-pub(crate) fn forget_gone<B: Behind>(jni: &Jni<'_>, slots: &WeakSlots, all: &mut Vec<B>) {
+pub(crate) fn forget_gone<L: Borrow<LiveObject> + Into<LiveObject>>(
+    jni: &Jni<'_>,
+    slots: &WeakSlots,
+    all: &mut Vec<L>,
+) {
     let mut index = 0;
     while let Some(one) = all.get(index) {
-        if slots.is_gone(jni, &one.object().object) {
-            jni.forget_weak(all.swap_remove(index).into_object().object);
+        if slots.is_gone(jni, &one.borrow().object) {
+            jni.forget_weak(all.swap_remove(index).into().object);
         } else {
             index += 1;
         }
@@ -74,8 +61,8 @@ pub(crate) fn forget_gone<B: Behind>(jni: &Jni<'_>, slots: &WeakSlots, all: &mut
 }
 
 /// Releases the handles.
-pub(crate) fn forget<B: Behind>(jni: &Jni<'_>, all: Vec<B>) {
+pub(crate) fn forget<L: Into<LiveObject>>(jni: &Jni<'_>, all: Vec<L>) {
     for one in all {
-        jni.forget_weak(one.into_object().object);
+        jni.forget_weak(one.into().object);
     }
 }

@@ -15,7 +15,7 @@ use jvm::jni::Jni;
 use jvm::listener::Allocation;
 use jvm::object::{Handle, Object};
 use jvm::stack::StackFrame;
-use live_objects::{forget, forget_gone, Behind, LiveObject};
+use live_objects::{forget, forget_gone, LiveObject};
 use options::Sampling;
 use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
@@ -377,7 +377,7 @@ impl LiveTraces<'_> {
     /// The handles, each with the session's trace that allocated the object.
     pub(crate) fn handles(&self) -> impl Iterator<Item = (Handle, TraceId)> + '_ {
         let exact = self.exact.iter().flat_map(|(_, objects)| objects);
-        let live = self.sampled.iter().map(Behind::object).chain(exact);
+        let live = self.sampled.iter().map(|sample| &sample.live).chain(exact);
         live.filter_map(|live| {
             let trace = self.traces.get(live.site.index());
             Some((live.object.handle(), *trace?))

@@ -3,8 +3,9 @@
 //! At the bound, samples are dropped at random with probability ½. The others then count twice, and
 //! so do new ones: sums stay unbiased, and memory bounded.
 
-use crate::profile::allocations::live_objects::{Behind, LiveObject};
+use crate::profile::allocations::live_objects::LiveObject;
 use hotspot::chance::Chance;
+use std::borrow::Borrow;
 use tables::Weight;
 
 /// Number of samples at which collected objects are first removed.
@@ -41,13 +42,15 @@ pub(crate) fn weight(size_bytes: u64, interval_bytes: u32, doublings: u32) -> We
     weight
 }
 
-impl Behind for Sample {
-    fn object(&self) -> &LiveObject {
+impl Borrow<LiveObject> for Sample {
+    fn borrow(&self) -> &LiveObject {
         &self.live
     }
+}
 
-    fn into_object(self) -> LiveObject {
-        self.live
+impl From<Sample> for LiveObject {
+    fn from(sample: Sample) -> Self {
+        sample.live
     }
 }
 
