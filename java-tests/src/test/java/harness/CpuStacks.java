@@ -2,7 +2,6 @@ package harness;
 
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,13 +14,7 @@ public final class CpuStacks {
     /** Samples by stack, the outermost call first. */
     private final Map<List<String>, Long> stacks = new LinkedHashMap<>();
 
-    public CpuStacks(Path... files) {
-        for (Path file : files) {
-            read(file);
-        }
-    }
-
-    private void read(Path file) {
+    public CpuStacks(Path file) {
         String folded = Command.run(Tools.command(), "convert", file, "-o", "-", "--to", "collapsed", "--from", "samples").good().out;
         for (String line : folded.split("\n")) {
             int space = line.lastIndexOf(' ');
@@ -41,23 +34,9 @@ public final class CpuStacks {
         return of(stack -> stack.contains(method));
     }
 
-    /** Samples by the method that ran. */
-    public Map<String, Long> self() {
-        Map<String, Long> self = new HashMap<>();
-        stacks.forEach((stack, count) -> self.merge(stack.get(stack.size() - 1), count, Long::sum));
-        return self;
-    }
-
     /** Every stack, the outermost call first. */
     public Set<List<String>> all() {
         return stacks.keySet();
-    }
-
-    /** Samples by the methods in their stacks, each of which counts once. */
-    public Map<String, Long> inclusive() {
-        Map<String, Long> inclusive = new HashMap<>();
-        stacks.forEach((stack, count) -> Set.copyOf(stack).forEach(method -> inclusive.merge(method, count, Long::sum)));
-        return inclusive;
     }
 
     /** Samples of such stacks. */

@@ -21,8 +21,8 @@ public final class Javac {
         return COMPILED.computeIfAbsent(release, Javac::compile);
     }
 
-    /** The package of the bench that is the sample, four thousand lines. */
-    public static Path samplePackage() {
+    /** The package that is the sample, some thousand lines. */
+    private static Path samplePackage() {
         return Tools.PROJECT.resolve("src/test/java/same");
     }
 

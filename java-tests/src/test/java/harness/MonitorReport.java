@@ -183,16 +183,6 @@ public final class MonitorReport {
         return row.share * totalMillis;
     }
 
-    /** How often threads waited to enter monitors, by the class of the monitor. */
-    public Map<String, Long> waitsByClass() {
-        return rows.stream().collect(Collectors.groupingBy(row -> row.className, Collectors.summingLong(row -> row.count)));
-    }
-
-    /** Milliseconds that they waited, by the class of the monitor. */
-    public Map<String, Double> millisByClass() {
-        return rows.stream().collect(Collectors.groupingBy(row -> row.className, Collectors.summingDouble(this::millis)));
-    }
-
     /** The one monitor of MONITOR DUMP of this class. */
     public Monitor monitor(String signature) {
         List<Monitor> found = monitors.stream().filter(it -> it.signature.equals(signature)).collect(Collectors.toList());

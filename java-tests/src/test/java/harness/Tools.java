@@ -100,13 +100,6 @@ public final class Tools {
                 + "    for row in duckdb.sql(f\"SELECT * FROM '{file}'\").fetchall(): print(row)");
     }
 
-    /** The columns of a question's rows, all of them numbers; DuckDB answers it in a folder of one export. */
-    public static List<long[]> numbers(Path export, String question) {
-        String rows = duckdb("import duckdb, os\nos.chdir('" + export + "')\n"
-                + "for row in duckdb.sql(\"" + question + "\").fetchall(): print(*row)");
-        return rows.lines().map(row -> Arrays.stream(row.split(" ")).mapToLong(Long::parseLong).toArray()).collect(Collectors.toList());
-    }
-
     private static String duckdb(String script) {
         Path library = needed("sql-engines", TARGET.resolve("readers/duckdb"), "fetch it with tools/fetch-readers.sh duckdb");
         return Command.run("env", "PYTHONPATH=" + library, "python3", "-c", script).good().out;
