@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import million.MillionObjects;
+import big.Million;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -35,7 +35,7 @@ class LittleRoomTest {
         Path group = MemoryGroup.make();
         try (Jvm jvm = Jvm.on(Jdks.of(17), folder).switches("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch")
                 .agent("heap=dump,doe=n,on=every=1s,count=100,do=leaks=leaks.txt,file=a.hprof").through(MemoryGroup.in(group))
-                .run(MillionObjects.class).ready()) {
+                .run(Million.class).ready()) {
             MemoryGroup.leave(group, LEFT_BYTES);
             String refusal = "no dump: hprof would need about \\d+ MiB of memory for \\d+ objects, but only \\d+ MiB are left, .*";
             jvm.err.await(1, "a refusal by the agent", line -> line.matches("hprof-rs: .*" + refusal), Jvm.LIMIT);

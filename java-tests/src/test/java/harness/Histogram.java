@@ -28,13 +28,6 @@ public final class Histogram {
         return counts.entrySet().stream().filter(row -> row.getKey().matches(pattern)).mapToLong(Map.Entry::getValue).sum();
     }
 
-    /** This without what the other counts. */
-    public Histogram minus(Histogram other) {
-        Histogram rest = new Histogram();
-        counts.forEach((name, count) -> rest.add(name, count - other.of(name)));
-        return rest;
-    }
-
     /** This without one class. */
     public Histogram without(String className) {
         Histogram rest = new Histogram();

@@ -47,8 +47,7 @@ public final class Testimony {
         result(check);
     }
 
-    /** The same of a dump that need not be without fault: HotSpot's own break some rules of `hprof check`. */
-    public void mustAgreeWith(Path dump) {
+    private void mustAgreeWith(Path dump) {
         // Two judges at a time: some are programs of their own, the others know nothing of each other.
         Future<Histogram> slurp = JUDGES.submit(() -> new SlurpReader(dump).histogram());
         Future<?> shark = JUDGES.submit(() -> mustAgree(slurp, new SharkReader(dump)));

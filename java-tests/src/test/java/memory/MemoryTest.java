@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import million.MillionObjects;
+import big.Million;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,7 +42,7 @@ class MemoryTest {
         // One arena of malloc, lest its habits with many be taken for ours.
         try (Jvm jvm = Jvm.on(jdk, folder).through("env", "MALLOC_ARENA_MAX=1")
                 .switches("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-XX:NativeMemoryTracking=summary")
-                .agent("heap=dump,doe=n,file=" + folder.resolve("out.%n.hprof")).run(MillionObjects.class).ready()) {
+                .agent("heap=dump,doe=n,file=" + folder.resolve("out.%n.hprof")).run(Million.class).ready()) {
             long before = nativeKilobytes(jvm);
             dump(jvm, 1);
             dump(jvm, 2);

@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import lifecycle.Patient;
-import million.MillionObjects;
+import big.Million;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -132,7 +132,7 @@ class RefusalsTest {
         Path disk = Files.createDirectories(folder.resolve("disk"));
         Launch launch = Jvm.on(jdk, folder).switches("-Xmx256m").through("unshare", Mounts.OWN, "sh", "-c",
                 "mount -t tmpfs -o size=2m tmpfs " + disk + " && exec \"$@\"", "sh").dumpTo(disk.resolve("out.hprof"));
-        try (Jvm jvm = launch.run(MillionObjects.class).ready()) {
+        try (Jvm jvm = launch.run(Million.class).ready()) {
             jvm.signal("QUIT");
             jvm.err.await(1, "word of the full disk",
                     line -> line.startsWith("hprof-rs:") && line.contains("No space left"), Jvm.LIMIT);
@@ -148,7 +148,7 @@ class RefusalsTest {
     void aFileThatMayNotGrow(Jdk jdk) {
         Launch launch = Jvm.on(jdk, folder).switches("-Xmx256m", "-Xshare:off")
                 .through("bash", "-c", "ulimit -f 2048 && exec \"$@\"", "bash").dumpTo(folder.resolve("out.hprof"));
-        try (Jvm jvm = launch.run(MillionObjects.class).ready()) {
+        try (Jvm jvm = launch.run(Million.class).ready()) {
             jvm.signal("QUIT");
             jvm.err.await(1, "word of the limit",
                     line -> line.startsWith("hprof-rs:") && line.contains("File too large"), Jvm.LIMIT);

@@ -15,12 +15,8 @@ import harness.Histogram;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
-import harness.NetBeansReader;
 import harness.Rows;
 import harness.Setup;
-import harness.SharkReader;
-import harness.Judge;
-import harness.SlurpReader;
 import harness.Tools;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -33,7 +29,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 
-/** Sizes of objects are HotSpot's own, in every layout of objects that it has; all readers ignore the texts that hold them. */
+/** Sizes of objects are HotSpot's own, in every layout of objects that it has. */
 class SizesTest {
     @TempDir Path folder;
 
@@ -74,20 +70,6 @@ class SizesTest {
             assertEquals(Map.of(), unequal(hotspots, eachOfTop(top)), "hprof histo --retained");
             assertEquals(64, classObject(dump, "Statics") - classObject(dump, "Without"), "eight static fields");
             tellsWhatIsSecretToNobody(dump, jvm.pid());
-        }
-    }
-
-    @ParameterizedTest
-    @Beside
-    @Rows("layouts")
-    void noReaderMinds(Setup setup) {
-        Path dump = folder.resolve("exit.hprof");
-        try (Jvm jvm = setup.on(folder).agent("heap=dump,file=" + dump).run(Sized.class).ready()) {
-            assertEquals(0, jvm.end(), jvm.err::text);
-        }
-        Command.run(Tools.command(), "check", "--strict", dump).good();
-        for (Judge reader : List.of(new SharkReader(dump), new NetBeansReader(dump), new SlurpReader(dump))) {
-            assertEquals(Sized.COUNT, reader.histogram().of("shallow.Sized$Lower"), reader.name());
         }
     }
 
