@@ -1,4 +1,4 @@
-package engines;
+package harm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
