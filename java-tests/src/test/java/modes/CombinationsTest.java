@@ -1,10 +1,9 @@
 package modes;
 
-import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import harness.Beside;
 import harness.Command;
 import harness.Folder;
 import harness.HprofCheck;
@@ -18,111 +17,88 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Set;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 
-/**
- * All modes with all others: what cannot go together is refused by name, all else gives the files that it should with the
- * blocks that it should, and the program does not notice. {@link Modes} has what must come of options.
- */
-@OnlyInTestAll("starts 60 JVMs; TogetherTest has all modes at once, and options/ each refusal")
+/** Modes with others: there are the files that there should be, with the blocks that they should have, and the program does not notice. */
+@OnlyInTestAll("starts 95 JVMs; TogetherTest has all modes at once, and options/ each refusal")
 class CombinationsTest {
+    /** What each block of a text must show of what {@link Small} does. */
+    private static final Map<String, String> SHOWN = Map.of(
+            "HEAP DUMP", "class=modes.Small@", "SITES", " byte[]", "MONITOR DUMP", "    THREAD ",
+            "MONITOR TIME", " java.lang.Object (Java)", "CPU SAMPLES", " modes.Small.compute", "CPU TIME", " modes.Small.compute",
+            "old", " modes.Small.compute(I)I modes.Small.main([Ljava/lang/String;)V ");
     private static final Pattern BEGIN = Pattern.compile(
             "(?:(HEAP DUMP|SITES|MONITOR DUMP|MONITOR TIME|CPU SAMPLES|CPU TIME)(?: \\(ms\\))? BEGIN.*|count callee caller time)");
     private static final Pattern END = Pattern.compile(
             "(HEAP DUMP|SITES|MONITOR DUMP|MONITOR TIME|CPU SAMPLES|CPU TIME)( \\(ms\\))? END");
 
+    /** Options, and each file with its blocks. Java 8 does not sample allocations, so its dumps have sites only if each is counted. */
+    private static final String[][] MODES = {
+        {"", "java.hprof: [HEAP DUMP, SITES]"},
+        {"heap=dump", "java.hprof: [HEAP DUMP]"},
+        {"heap=dump,format=a", "java.hprof.txt: [HEAP DUMP]"},
+        {"heap=sites", "java.hprof.txt: [SITES]"},
+        {"heap=sites,format=b", "java.hprof: [SITES]"},
+        {"heap=all,format=b,sampling=0", "java.hprof: [HEAP DUMP, SITES]"},
+        {"heap=all,format=a", "java.hprof.txt: [HEAP DUMP, SITES]"},
+        {"cpu=samples", "java.hprof.txt: [CPU SAMPLES]"},
+        {"cpu=samples,format=b", "java.hprof: [CPU SAMPLES]"},
+        {"heap=dump,cpu=samples", "java.hprof: [CPU SAMPLES, HEAP DUMP]"},
+        {"heap=sites,cpu=samples,format=b,sampling=0", "java.hprof: [CPU SAMPLES, SITES]"},
+        {"heap=all,cpu=samples,format=a", "java.hprof.1.txt: [CPU SAMPLES]", "java.hprof.txt: [HEAP DUMP, SITES]"},
+        {"heap=dump,cpu=samples,monitor=y",
+            "java.hprof.1.txt: [CPU SAMPLES, MONITOR DUMP, MONITOR TIME]", "java.hprof.txt: [HEAP DUMP]"},
+        {"heap=dump,cpu=times", "java.hprof.1.txt: [CPU TIME]", "java.hprof.txt: [HEAP DUMP]"},
+        {"heap=all,cpu=times,monitor=y,sampling=0",
+            "java.hprof.1.txt: [CPU TIME, MONITOR DUMP, MONITOR TIME]", "java.hprof.txt: [HEAP DUMP, SITES]"},
+        {"heap=all,cpu=old,format=a", "java.hprof.1.txt: [old]", "java.hprof.txt: [HEAP DUMP, SITES]"},
+        {"heap=sites,cpu=old,monitor=y,sampling=0", "java.hprof.txt: [MONITOR DUMP, MONITOR TIME, SITES, old]"},
+        {"cpu=samples,cpu=times", "java.hprof.txt: [CPU SAMPLES, CPU TIME]"},
+        {"cpu=times,monitor=y", "java.hprof.txt: [CPU TIME, MONITOR DUMP, MONITOR TIME]"},
+    };
+
     @TempDir Path folder;
 
-    @Test
-    void everyCombination() {
-        run(Jdks.of(17), Modes.all());
+    static Stream<Arguments> rows() {
+        return Stream.of(8, 11, 17, 21, 25).map(Jdks::of)
+                .flatMap(jdk -> Stream.of(MODES).map(modes -> Arguments.of(jdk, modes[0], expected(jdk, modes))));
     }
 
-    static Stream<Jdk> others() {
-        return Stream.of(8, 11, 21, 25).map(Jdks::of);
+    private static String expected(Jdk jdk, String[] modes) {
+        String files = Stream.of(modes).skip(1).reduce((one, other) -> one + "; " + other).get();
+        return jdk.major >= 11 || modes[0].contains("sampling=0") ? files : files.replace("[HEAP DUMP, SITES]", "[HEAP DUMP]");
     }
 
     @ParameterizedTest
-    @Rows("others")
-    void someOnOtherJavas(Jdk jdk) {
-        run(jdk, List.of(
-                new Modes("none", "none", false, "none", false),
-                new Modes("sites", "samples", false, "b", true),
-                new Modes("sites", "none", false, "none", false),
-                new Modes("sites", "old", true, "none", true),
-                new Modes("none", "samples,cpu=times", false, "none", false),
-                new Modes("all", "times", true, "none", false),
-                new Modes("all", "times", true, "a", true),
-                new Modes("all", "samples", true, "a", false),
-                new Modes("dump", "times", true, "none", false)));
-    }
-
-    private void run(Jdk jdk, List<Modes> table) {
-        jdk.java();     // Skips the table as a whole: a check of assertAll that is skipped would count as failed.
-        List<Executable> checks = new ArrayList<>();
-        for (Modes modes : table) {
-            checks.add(() -> run(jdk, modes));
-        }
-        assertAll(checks);
-    }
-
-    private void run(Jdk jdk, Modes modes) throws IOException {
-        String options = modes.options();
-        Path own = Files.createDirectories(folder.resolve(options));
+    @Beside
+    @Rows("rows")
+    void haveTheirFiles(Jdk jdk, String modes, String files) throws IOException {
+        String options = ("cutoff=0," + modes).replace("cpu=samples", "cpu=samples,interval=1");
         // The subject runs for a moment only: no compiler need be at work, nor more than one thread that collects.
-        try (Jvm jvm = Jvm.on(jdk, own).switches("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC").agent(options).run(Small.class)) {
-            int exit = jvm.exit();
-            List<String> said = jvm.err.lines().stream().filter(line -> line.startsWith("hprof-rs: "))
-                    .collect(Collectors.toList());
-            if (modes.fault() != null) {
-                assertNotEquals(0, exit, options);
-                assertEquals(1, said.size(), () -> options + "\n" + jvm.err.text());
-                assertTrue(said.get(0).startsWith("hprof-rs: " + modes.fault()), () -> options + ": " + said);
-                assertEquals("", out(jvm), options + ": nothing may run");
-                assertEquals(Set.of(), new Folder(own).dumps(), options);
-                return;
-            }
-            assertEquals(Small.CODE, exit, () -> options + "\n" + jvm.err.text());
+        try (Jvm jvm = Jvm.on(jdk, folder).switches("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC").agent(options).run(Small.class)) {
+            assertEquals(Small.CODE, jvm.exit(), jvm.err::text);
             assertEquals(Small.OUTPUT.trim(), jvm.out.text(), options);
-            boolean samples = jdk.major >= 11;
-            assertAll(options,
-                    () -> assertEquals(modes.files(), new Folder(own).dumps()),
-                    () -> holds(own, modes.dumpFile(), modes.dumpBlocks(samples)),
-                    () -> holds(own, modes.reportFile(), modes.reportBlocks()));
         }
-    }
-
-    private static String out(Jvm jvm) {
-        // The java command itself prints on stdout that there is no JVM.
-        return jvm.out.lines().stream().filter(line -> line.contains("CHECK")).collect(Collectors.joining());
-    }
-
-    private static void holds(Path own, String name, Set<String> expected) throws IOException {
-        if (name == null) {
-            return;
+        TreeMap<String, TreeSet<String>> found = new TreeMap<>();
+        for (String name : new Folder(folder).dumps()) {
+            found.put(name, name.endsWith(".hprof") ? records(folder.resolve(name)) : blocks(folder.resolve(name)));
         }
-        Path file = own.resolve(name);
-        if (name.endsWith(".hprof")) {
-            new HprofCheck(file).good();
-            assertEquals(expected, records(file), name);
-        } else {
-            assertEquals(expected, blocks(file), name);
-        }
+        StringBuilder told = new StringBuilder();
+        found.forEach((name, blocks) -> told.append(told.length() > 0 ? "; " : "").append(name).append(": ").append(blocks));
+        assertEquals(files, told.toString(), options);
     }
 
     /** What a binary file has, in the words of a text. */
-    private static Set<String> records(Path file) {
+    private static TreeSet<String> records(Path file) {
+        new HprofCheck(file).good();
         TreeSet<String> blocks = new TreeSet<>();
         for (String line : Command.run(Tools.command(), "check", file).good().out.split("\n")) {
             String kind = line.split("  ")[0];
@@ -137,7 +113,7 @@ class CombinationsTest {
     }
 
     /** The blocks of a text, each of which must be there once, have an end, and show what the subject did. */
-    private static Set<String> blocks(Path file) throws IOException {
+    private static TreeSet<String> blocks(Path file) throws IOException {
         TreeSet<String> blocks = new TreeSet<>();
         String open = "";
         boolean shown = false;
@@ -152,7 +128,7 @@ class CombinationsTest {
                 assertTrue(shown, () -> "not what the subject does: " + line);
                 open = "";
             }
-            shown |= !open.isEmpty() && line.contains(Modes.SHOWN.get(open));
+            shown |= !open.isEmpty() && line.contains(SHOWN.get(open));
         }
         // The format of java -prof has no end.
         assertTrue(open.isEmpty() || open.equals("old") && shown, open);
