@@ -28,8 +28,11 @@ import org.netbeans.lib.profiler.heap.ObjectFieldValue;
 import org.netbeans.lib.profiler.heap.PrimitiveArrayInstance;
 import org.netbeans.lib.profiler.heap.ThreadObjectGCRoot;
 
-/** NetBeans' heap library as a judge: the strictest, and the one that knows threads and their stacks. */
-public final class NetBeansReader implements HeapView {
+/**
+ * NetBeans' heap library as a judge: the strictest, and the one that knows threads and their stacks. Values are given as subjects
+ * print them: numbers in decimal, chars as numbers, strings quoted, arrays with their elements, other objects as `@` and their class.
+ */
+public final class NetBeansReader implements Judge, AutoCloseable {
     private final Path dump;
     private final Heap heap;
 
@@ -61,13 +64,12 @@ public final class NetBeansReader implements HeapView {
         return heap.getInstanceByID(id).getRetainedSize();
     }
 
-    @Override
     public String staticField(String className, String field) {
         List<FieldValue> values = cast(theClass(className).getStaticFieldValues());
         return value(only(values, field, className, className));
     }
 
-    @Override
+    /** A field of the one instance of a class; `declaring` distinguishes shadowed fields. */
     public String field(String className, String declaring, String field) {
         List<Instance> instances = cast(theClass(className).getInstances());
         if (instances.size() != 1) {
@@ -76,7 +78,6 @@ public final class NetBeansReader implements HeapView {
         return value(only(cast(instances.get(0).getFieldValues()), field, declaring, className));
     }
 
-    @Override
     public Set<String> strings() {
         Set<String> strings = new HashSet<>();
         for (Instance string : NetBeansReader.<Instance>cast(theClass("java.lang.String").getInstances())) {

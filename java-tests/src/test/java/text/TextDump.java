@@ -108,7 +108,7 @@ final class TextDump {
         return Long.parseLong(size.group(1));
     }
 
-    /** The entry without a size, as a binary dump has it. */
+    /** The entry without a size, which HotSpot's own binary dump does not tell. */
     static String withoutSize(String entry) {
         return SIZE.matcher(entry).replaceFirst("(");
     }
