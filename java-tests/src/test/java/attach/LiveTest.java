@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 
-/** A running JVM gives the answers of its dump, and sends no value; the planted leaks are in {@code leaks.LeaksTest}. */
+/** A running JVM gives the answers of its dump, and sends no value; the planted leaks are in {@code planted.PlantedTest}. */
 class LiveTest extends CommandTest {
     @TempDir Path folder;
 

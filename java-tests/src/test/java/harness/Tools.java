@@ -1,7 +1,5 @@
 package harness;
 
-import com.google.gson.JsonArray;
-import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.IOException;
@@ -103,41 +101,6 @@ public final class Tools {
     private static String duckdb(String script) {
         Path library = needed("sql-engines", TARGET.resolve("readers/duckdb"), "fetch it with tools/fetch-readers.sh duckdb");
         return Command.run("env", "PYTHONPATH=" + library, "python3", "-c", script).good().out;
-    }
-
-    /** The answers that the page of `hprof report` shows, unpacked as its script unpacks them. */
-    public static JsonObject pageAnswers(JsonObject page) {
-        return unpacked(page.get("answers"), page.getAsJsonArray("names")).getAsJsonObject();
-    }
-
-    private static JsonElement unpacked(JsonElement packed, JsonArray names) {
-        if (packed.isJsonPrimitive() && packed.getAsJsonPrimitive().isString()) {
-            String text = packed.getAsString();
-            return text.startsWith("0x") ? packed : names.get(Integer.parseInt(text, 16));
-        }
-        JsonArray list = new JsonArray();
-        if (packed.isJsonArray()) {
-            packed.getAsJsonArray().forEach(row -> list.add(unpacked(row, names)));
-            return list;
-        }
-        if (!packed.isJsonObject()) {
-            return packed;
-        }
-        JsonObject object = packed.getAsJsonObject();
-        if (!object.has("keys")) {
-            JsonObject made = new JsonObject();
-            object.entrySet().forEach(entry -> made.add(entry.getKey(), unpacked(entry.getValue(), names)));
-            return made;
-        }
-        JsonArray keys = object.getAsJsonArray("keys");
-        for (JsonElement row : object.getAsJsonArray("rows")) {
-            JsonObject made = new JsonObject();
-            for (int key = 0; key < keys.size(); key++) {
-                made.add(keys.get(key).getAsString(), unpacked(row.getAsJsonArray().get(key), names));
-            }
-            list.add(made);
-        }
-        return list;
     }
 
     /** The data that the page of `hprof report` shows, as its script has them. */

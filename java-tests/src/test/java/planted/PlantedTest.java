@@ -3,6 +3,7 @@ package planted;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import harness.Beside;
+import harness.Command;
 import harness.Jvm;
 import harness.Rows;
 import harness.Tools;
@@ -46,6 +47,7 @@ class PlantedTest {
             Answer answer = Answer.ours(kind.dump(jvm, folder));
             if (Math.floorMod(kind.name.hashCode(), LIVE) == 0) {
                 Answer live = Answer.ours(jvm.pid(), "--agent", Tools.agent());
+                mustBeginThePage(jvm.pid(), live);
                 assertEquals(MISSING.settled(answer.facts(kind, false)), MISSING.settled(live.facts(kind, false)), () -> answer.screen + "\nlive:\n" + live.screen);
             }
             List<String> missing = answer.facts(kind, false);
@@ -56,6 +58,13 @@ class PlantedTest {
                         + "delete from it what is found now\n" + answer.screen);
             }
         }
+    }
+
+    /** The page of `hprof report` begins with the same sentence. */
+    private void mustBeginThePage(long pid, Answer live) {
+        Path page = folder.resolve("page.html");
+        Command.run(Tools.command(), "report", pid, "-o", page, "--agent", Tools.agent()).good();
+        assertEquals(live.sentence, Tools.pageData(page).get("sentence").getAsString());
     }
 
     private static String lines(List<String> facts) {
