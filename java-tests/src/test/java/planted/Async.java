@@ -33,11 +33,7 @@ final class Async {
         static final Gateway GATEWAY = new Gateway();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 30_000; i++) {
-                GATEWAY.send(new Request());
-            }
-            Service.ready();
+            Service.fill(30_000, i -> GATEWAY.send(new Request()));
         }
     }
 

@@ -43,11 +43,7 @@ final class Buffers {
         static final List<Packet> PACKETS = new ArrayList<>();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 384; i++) {
-                PACKETS.add(new Packet(UnpooledByteBufAllocator.DEFAULT.directBuffer(1 << 17)));
-            }
-            Service.ready();
+            Service.fill(384, i -> PACKETS.add(new Packet(UnpooledByteBufAllocator.DEFAULT.directBuffer(1 << 17))));
         }
     }
 }

@@ -21,11 +21,7 @@ final class Caches {
         static final Cache<String, Translation> TRANSLATIONS = CacheBuilder.newBuilder().build();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 50_000; i++) {
-                TRANSLATIONS.put("message " + i, new Translation());
-            }
-            Service.ready();
+            Service.fill(50_000, i -> TRANSLATIONS.put("message " + i, new Translation()));
         }
     }
 
@@ -40,11 +36,7 @@ final class Caches {
         static final Multimap<String, Vote> VOTES = ArrayListMultimap.create();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 100_000; i++) {
-                VOTES.put("poll " + i % 3_000, new Vote());
-            }
-            Service.ready();
+            Service.fill(100_000, i -> VOTES.put("poll " + i % 3_000, new Vote()));
         }
     }
 

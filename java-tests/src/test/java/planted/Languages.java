@@ -22,11 +22,7 @@ final class Languages {
         static final scala.collection.mutable.HashMap<String, Ticket> TICKETS = new scala.collection.mutable.HashMap<>();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 70_000; i++) {
-                TICKETS.put("ticket " + i, new Ticket());
-            }
-            Service.ready();
+            Service.fill(70_000, i -> TICKETS.put("ticket " + i, new Ticket()));
         }
     }
 
@@ -55,11 +51,7 @@ final class Languages {
         static final kotlin.collections.ArrayDeque<Ticket> TICKETS = new kotlin.collections.ArrayDeque<>();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 70_000; i++) {
-                TICKETS.addLast(new Ticket());
-            }
-            Service.ready();
+            Service.fill(70_000, i -> TICKETS.addLast(new Ticket()));
         }
     }
 
@@ -71,11 +63,7 @@ final class Languages {
         static final Atom STATE = new Atom(PersistentVector.EMPTY);
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 70_000; i++) {
-                STATE.reset(((PersistentVector) STATE.deref()).cons(new Ticket()));
-            }
-            Service.ready();
+            Service.fill(70_000, i -> STATE.reset(((PersistentVector) STATE.deref()).cons(new Ticket())));
         }
     }
 
@@ -87,11 +75,7 @@ final class Languages {
         static final Atom STATE = new Atom(PersistentHashMap.EMPTY);
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 70_000; i++) {
-                STATE.reset(((PersistentHashMap) STATE.deref()).assoc("ticket " + i, new Ticket()));
-            }
-            Service.ready();
+            Service.fill(70_000, i -> STATE.reset(((PersistentHashMap) STATE.deref()).assoc("ticket " + i, new Ticket())));
         }
     }
 
@@ -102,11 +86,7 @@ final class Languages {
         static HashMap<String, Ticket> tickets = HashMap.empty();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 70_000; i++) {
-                tickets = tickets.put("ticket " + i, new Ticket());
-            }
-            Service.ready();
+            Service.fill(70_000, i -> tickets = tickets.put("ticket " + i, new Ticket()));
         }
     }
 }

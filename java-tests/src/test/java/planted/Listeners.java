@@ -34,11 +34,7 @@ final class Listeners {
         static final EventBus BUS = new EventBus();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 30_000; i++) {
-                new View().subscribe(BUS);
-            }
-            Service.ready();
+            Service.fill(30_000, i -> new View().subscribe(BUS));
         }
     }
 
@@ -58,11 +54,7 @@ final class Listeners {
         static final EventBus BUS = new EventBus();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 2_500; i++) {
-                BUS.listeners.add(new Panel());
-            }
-            Service.ready();
+            Service.fill(2_500, i -> BUS.listeners.add(new Panel()));
         }
     }
 
@@ -74,11 +66,7 @@ final class Listeners {
         static final List<Runnable> RETRIES = new ArrayList<>();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 9_000; i++) {
-                RETRIES.add(new Upload().retry());
-            }
-            Service.ready();
+            Service.fill(9_000, i -> RETRIES.add(new Upload().retry()));
         }
     }
 

@@ -43,12 +43,8 @@ final class Maps {
         static final Map<String, Map<String, Map<Integer, Document>>> TENANTS = new HashMap<>();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 40_000; i++) {
-                TENANTS.computeIfAbsent("tenant " + i % 20, tenant -> new HashMap<>())
-                        .computeIfAbsent("user " + i % 1_000, user -> new HashMap<>()).put(i, new Document());
-            }
-            Service.ready();
+            Service.fill(40_000, i -> TENANTS.computeIfAbsent("tenant " + i % 20, tenant -> new HashMap<>())
+                    .computeIfAbsent("user " + i % 1_000, user -> new HashMap<>()).put(i, new Document()));
         }
     }
 
@@ -86,11 +82,7 @@ final class Maps {
         static final Map<Place, Weather> WEATHER = new ConcurrentHashMap<>();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 50_000; i++) {
-                WEATHER.put(new Place(i), new Weather());
-            }
-            Service.ready();
+            Service.fill(50_000, i -> WEATHER.put(new Place(i), new Weather()));
         }
     }
 
@@ -124,11 +116,7 @@ final class Maps {
         static final Map<Object, Proxy> PROXIES = new IdentityHashMap<>();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 50_000; i++) {
-                PROXIES.put(new Object(), new Proxy());
-            }
-            Service.ready();
+            Service.fill(50_000, i -> PROXIES.put(new Object(), new Proxy()));
         }
     }
 

@@ -26,11 +26,7 @@ final class Memory {
         static final Frames FRAMES = new Frames();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 64; i++) {
-                FRAMES.buffers.add(ByteBuffer.allocateDirect(1 << 20));
-            }
-            Service.ready();
+            Service.fill(64, i -> FRAMES.buffers.add(ByteBuffer.allocateDirect(1 << 20)));
         }
     }
 

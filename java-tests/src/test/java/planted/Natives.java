@@ -15,11 +15,7 @@ final class Natives {
 
         public static void main(String[] args) {
             System.load(System.getProperty("planted.library"));
-            Service.start();
-            for (int i = 0; i < 20_000; i++) {
-                keep(new Session());
-            }
-            Service.ready();
+            Service.fill(20_000, i -> keep(new Session()));
         }
     }
 }

@@ -57,11 +57,7 @@ final class OwnLists {
         static final History EDITOR = new History();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 150_000; i++) {
-                EDITOR.add();
-            }
-            Service.ready();
+            Service.fill(150_000, i -> EDITOR.add());
         }
     }
 }

@@ -38,11 +38,7 @@ final class Primitives {
         static final Object2ObjectOpenHashMap<String, Quote> QUOTES = new Object2ObjectOpenHashMap<>();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 90_000; i++) {
-                QUOTES.put("quote " + i, new Quote());
-            }
-            Service.ready();
+            Service.fill(90_000, i -> QUOTES.put("quote " + i, new Quote()));
         }
     }
 
@@ -53,11 +49,7 @@ final class Primitives {
         static final IntObjectHashMap<Quote> QUOTES = new IntObjectHashMap<>();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 90_000; i++) {
-                QUOTES.put(i, new Quote());
-            }
-            Service.ready();
+            Service.fill(90_000, i -> QUOTES.put(i, new Quote()));
         }
     }
 
@@ -68,11 +60,7 @@ final class Primitives {
         static final Int2ObjectHashMap<Quote> QUOTES = new Int2ObjectHashMap<>();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 90_000; i++) {
-                QUOTES.put(i, new Quote());
-            }
-            Service.ready();
+            Service.fill(90_000, i -> QUOTES.put(i, new Quote()));
         }
     }
 
@@ -84,11 +72,7 @@ final class Primitives {
         static final UnifiedMap<String, Quote> QUOTES = new UnifiedMap<>();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 90_000; i++) {
-                QUOTES.put("quote " + i, new Quote());
-            }
-            Service.ready();
+            Service.fill(90_000, i -> QUOTES.put("quote " + i, new Quote()));
         }
     }
 

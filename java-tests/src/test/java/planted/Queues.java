@@ -62,11 +62,7 @@ final class Queues {
         static final ArrayDeque<Job> JOBS = new ArrayDeque<>();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 60_000; i++) {
-                JOBS.addLast(new Job());
-            }
-            Service.ready();
+            Service.fill(60_000, i -> JOBS.addLast(new Job()));
         }
     }
 
@@ -90,11 +86,7 @@ final class Queues {
         static final PriorityQueue<Alarm> ALARMS = new PriorityQueue<>();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 60_000; i++) {
-                ALARMS.add(new Alarm(i * 31L % 1_000));
-            }
-            Service.ready();
+            Service.fill(60_000, i -> ALARMS.add(new Alarm(i * 31L % 1_000)));
         }
     }
 }

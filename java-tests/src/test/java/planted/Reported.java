@@ -195,11 +195,7 @@ final class Reported {
         static UnaryOperator<String> filter = UnaryOperator.identity();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 30_000; i++) {
-                filter = wrap(filter, new Rule());
-            }
-            Service.ready();
+            Service.fill(30_000, i -> filter = wrap(filter, new Rule()));
         }
 
         private static UnaryOperator<String> wrap(UnaryOperator<String> inner, Rule rule) {

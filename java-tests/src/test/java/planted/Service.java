@@ -13,6 +13,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
 import subject.Say;
 
 /** What each program has besides its leak, as a service has it: a few megabytes of caches, texts, threads, none of them growing. */
@@ -91,6 +92,15 @@ public final class Service {
         }
         await(worked);
         clock.scheduleAtFixedRate(recentLines::size, 1, 1, TimeUnit.HOURS);
+    }
+
+    /** Starts, leaks so often, and is ready. */
+    public static void fill(int times, IntConsumer leak) {
+        start();
+        for (int i = 0; i < times; i++) {
+            leak.accept(i);
+        }
+        ready();
     }
 
     /** Says that all is there to be looked at, and waits until it has been. */

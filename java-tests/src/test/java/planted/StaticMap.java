@@ -27,10 +27,6 @@ public final class StaticMap {
     }
 
     public static void main(String[] args) {
-        Service.start();
-        for (int i = 0; i < 60_000; i++) {
-            Shop.add(i);
-        }
-        Service.ready();
+        Service.fill(60_000, i -> Shop.add(i));
     }
 }

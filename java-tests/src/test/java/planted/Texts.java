@@ -21,11 +21,7 @@ final class Texts {
         static final Set<String> SEEN = new HashSet<>();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 250_000; i++) {
-                SEEN.add(("tag of the day " + i).intern());
-            }
-            Service.ready();
+            Service.fill(250_000, i -> SEEN.add(("tag of the day " + i).intern()));
         }
     }
 
@@ -48,11 +44,7 @@ final class Texts {
         static final List<Download> DOWNLOADS = new ArrayList<>();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 30; i++) {
-                DOWNLOADS.add(new Download("report-" + i + ".pdf"));
-            }
-            Service.ready();
+            Service.fill(30, i -> DOWNLOADS.add(new Download("report-" + i + ".pdf")));
         }
     }
 
@@ -71,11 +63,7 @@ final class Texts {
         static final Map<Integer, Exception> LAST = new HashMap<>();
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 20_000; i++) {
-                fail(i, 40);
-            }
-            Service.ready();
+            Service.fill(20_000, i -> fail(i, 40));
         }
 
         private static void fail(int number, int depth) {

@@ -63,11 +63,7 @@ final class ThreadLocals {
         private static final ThreadLocal<List<Conversation>> SAID = ThreadLocal.withInitial(ArrayList::new);
 
         public static void main(String[] args) {
-            Service.start();
-            for (int i = 0; i < 40; i++) {
-                Service.thread("client-" + i, InSingleThreads::talk);
-            }
-            Service.ready();
+            Service.fill(40, i -> Service.thread("client-" + i, InSingleThreads::talk));
         }
 
         private static void talk() {
