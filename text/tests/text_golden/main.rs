@@ -378,3 +378,66 @@ fn foreign_parsers_follow(dump: &str) {
         assert!(fields[3].parse::<u64>().is_ok() && fields[4].parse::<u32>().is_ok());
     }
 }
+
+/// A line whose names and numbers are `x`; a heading as it is.
+fn shape(line: &str) -> String {
+    if !line.contains(|each: char| each == '(' || each.is_ascii_digit()) {
+        return line.to_owned();
+    }
+    let is_word = |each: char| each.is_alphanumeric() || "_.$<>[]/-@;".contains(each);
+    let mut shape = String::new();
+    for (place, part) in line.split('"').enumerate() {
+        // What stands in quotation marks is a name.
+        if place % 2 == 1 {
+            shape.push_str("\"x\"");
+            continue;
+        }
+        let mut rest = part;
+        while let Some(first) = rest.chars().next() {
+            let end = rest.find(|each| !is_word(each)).unwrap_or(rest.len());
+            let (word, after) = rest.split_at(end.max(1));
+            let is_title = word.len() > 2 && word.chars().all(|each| each.is_ascii_uppercase());
+            match first {
+                _ if is_word(first) && is_title && !line.starts_with('\t') => shape.push_str(word),
+                _ if is_word(first) => shape.push('x'),
+                ' ' | '\t' if shape.ends_with(first) => {}
+                _ => shape.push(first),
+            }
+            rest = after;
+        }
+    }
+    loop {
+        let shorter = shape
+            .replace("()", "(x)")
+            .replace("x x", "x")
+            .replace("x, x", "x");
+        if shorter == shape {
+            return shape;
+        }
+        shape = shorter;
+    }
+}
+
+/// `tests/real/README.md` describes the origin of the files.
+#[test]
+fn each_line_of_the_old_agent_is_like_one_of_ours() {
+    let lines = |folder: &str| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests")
+            .join(folder);
+        let files = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|file| file.unwrap().path());
+        let texts = files.filter(|file| file.extension().is_some_and(|name| name == "txt"));
+        let texts = texts.map(|file| std::fs::read_to_string(file).unwrap());
+        texts.collect::<Vec<_>>().join("\n")
+    };
+    let (ours, theirs) = (lines("golden"), lines("real"));
+    let known: std::collections::HashSet<String> = ours.lines().map(shape).collect();
+    let other: Vec<&str> = theirs
+        .lines()
+        .filter(|line| !known.contains(&shape(line)))
+        .collect();
+    assert!(theirs.lines().count() > 500, "{}", theirs.lines().count());
+    assert_eq!(other, [""; 0]);
+}
