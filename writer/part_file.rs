@@ -65,8 +65,11 @@ pub(crate) fn forget_unfinished(path: &Path) {
 /// Removes all files that this process is writing. For a process that exits and abandons its dumps:
 /// unfinished files then get no name.
 pub fn remove_unfinished() {
-    let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    for (path, noted) in unfinished.iter() {
+    remove(&UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner));
+}
+
+fn remove(unfinished: &[Unfinished]) {
+    for (path, noted) in unfinished {
         if noted.is_none_or(|noted| identity(path) == Some(noted)) {
             let _ = fs::remove_file(path);
         }
@@ -204,6 +207,7 @@ fn is_named(file: &File, path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{FileSink, Sink, Target};
     use std::thread;
 
     #[test]
@@ -226,6 +230,26 @@ mod tests {
             }
         });
         assert!(!path.exists());
+    }
+
+    /// Others of this process are being written by other tests, and stay.
+    #[test]
+    fn what_is_unfinished_can_be_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let sink = FileSink::create(Target::new(folder.path().join("a.hprof"))).unwrap();
+        let path = folder.path().join("a.hprof.part");
+        assert!(path.exists());
+        let mut noted = UNFINISHED.lock().unwrap().clone();
+        noted.retain(|(noted, _)| *noted == path);
+        assert_eq!(noted.len(), 1);
+        remove(&noted);
+        assert!(!path.exists());
+        let refused = Box::new(sink).commit(0);
+        assert!(
+            matches!(refused, Err(WriteError::Taken { .. })),
+            "{refused:?}"
+        );
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]

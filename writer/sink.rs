@@ -544,23 +544,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_is_unfinished_can_be_removed() {
-        let directory = tempfile::tempdir().unwrap();
-        let target = Target::new(directory.path().join("a.hprof"));
-        let mut sink = FileSink::create(target).unwrap();
-        sink.write(b"half a dump").unwrap();
-        let part = directory.path().join("a.hprof.part");
-        assert!(part.exists());
-        crate::remove_unfinished();
-        assert!(!part.exists());
-        let refused = Box::new(sink).commit(0);
-        assert!(
-            matches!(refused, Err(WriteError::Taken { .. })),
-            "{refused:?}"
-        );
-        assert!(names(directory.path()).is_empty());
-    }
     use std::os::unix::fs::symlink;
     use std::process::Command;
 
