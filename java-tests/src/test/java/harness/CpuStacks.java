@@ -10,7 +10,6 @@ import java.util.function.Predicate;
 
 /** CPU samples by stack, as the `hprof convert` command reads them out of a report or a dump. */
 public final class CpuStacks {
-
     /** Samples by stack, the outermost call first. */
     private final Map<List<String>, Long> stacks = new LinkedHashMap<>();
 
