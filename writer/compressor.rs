@@ -303,21 +303,6 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_full_but_for_the_last() {
-        let compressor = Compressor::start(level_1(), 2, start_worker).unwrap();
-        let bytes = some_bytes(5 * BLOCK_BYTES + 7);
-        for buffer_bytes in [BLOCK_BYTES / 3, BLOCK_BYTES, 4 * BLOCK_BYTES + 1] {
-            let file = compressed(&compressor, bytes.chunks(buffer_bytes)).unwrap();
-            let (blocks, comment) = members(&file);
-            assert_eq!(comment.unwrap(), b"HPROF BLOCKSIZE=278528");
-            let lengths: Vec<usize> = blocks.iter().map(Vec::len).collect();
-            assert_eq!(lengths[..5], [BLOCK_BYTES; 5]);
-            assert_eq!(lengths[5..], [7]);
-            assert!(blocks.concat() == bytes);
-        }
-    }
-
-    #[test]
     fn a_buffer_becomes_a_block_and_comes_back() {
         let compressor = Compressor::start(level_1(), 1, start_worker).unwrap();
         let mut stream = GzipStream::new(false);

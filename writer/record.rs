@@ -212,27 +212,3 @@ impl HeapDumpEnd {
         record(out, tag::HEAP_DUMP_END, |_| Ok(()))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_header_is_31_bytes() {
-        let mut out = Vec::new();
-        Header {
-            millis_since_epoch: 1,
-        }
-        .encode(&mut out)
-        .unwrap();
-        assert_eq!(out.len(), 31);
-        assert!(out.ends_with(&[0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 1]));
-    }
-
-    #[test]
-    fn the_end_has_no_body() {
-        let mut out = Vec::new();
-        HeapDumpEnd.encode(&mut out).unwrap();
-        assert_eq!(out, [0x2C, 0, 0, 0, 0, 0, 0, 0, 0]);
-    }
-}

@@ -643,16 +643,6 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_appears_meanwhile_is_kept() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("a.hprof");
-        let sink = Box::new(FileSink::create(Target::new(&path)).unwrap());
-        fs::write(&path, "new").unwrap();
-        assert_eq!(sink.commit(0), Err(WriteError::Exists { path }));
-        assert_eq!(names(directory.path()), ["a.hprof"]);
-    }
-
-    #[test]
     fn an_answer_goes_to_the_clients_file_alone() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("answer");
@@ -755,17 +745,6 @@ mod tests {
             refusal(Path::new("")),
             WriteError::NoFileName { .. }
         ));
-    }
-
-    #[test]
-    fn a_leftover_part_makes_way() {
-        let directory = tempfile::tempdir().unwrap();
-        fs::write(directory.path().join("a.hprof.part"), "of a dead process").unwrap();
-        let path = directory.path().join("a.hprof");
-        Box::new(FileSink::create(Target::new(&path)).unwrap())
-            .commit(0)
-            .unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"");
     }
 
     #[test]

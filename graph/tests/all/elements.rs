@@ -1,7 +1,9 @@
 //! What a suspect holds as the program knows it, and who holds it for long.
 
-use graph::{Heap, Input, Leaks, Options, References, Retained, Suspect, Who};
+use graph::{Heap, Leaks, Suspect};
 use sample::Dump;
+
+use crate::trial::read;
 
 const APP: u64 = 0x2000;
 const QUEUE: u64 = 0x2100;
@@ -10,10 +12,9 @@ const ORDER: u64 = 0x2300;
 const COUNT: u64 = 5_000;
 
 fn find<T>(dump: Dump, ask: impl FnOnce(&Heap<'_>, &Leaks) -> T) -> T {
-    let input = Input::new(dump.file(false), &|_| {}).unwrap();
-    let heap = Heap::read(input, Options::default()).unwrap();
-    let retained = Retained::of(&heap, References::All).unwrap();
-    ask(&heap, &Leaks::find(&heap, &retained, 10).unwrap())
+    read(&dump, |heap, retained| {
+        ask(heap, &Leaks::find(heap, retained, 10).unwrap())
+    })
 }
 
 /// A dump with a class whose static field `IT` refers to an object.
@@ -55,63 +56,6 @@ fn chain(dump: &mut Dump, class: u64, first: u64, values: impl Fn(usize) -> Vec<
         let all: Vec<u64> = [next].into_iter().chain(values(place)).collect();
         dump.instance(*id, class, &all);
     }
-}
-
-#[test]
-fn a_linked_queue_is_one_thing() {
-    let mut dump = with_static(0x3000);
-    let object = Dump::OBJECT;
-    dump.class(
-        QUEUE,
-        "java/util/concurrent/LinkedBlockingQueue",
-        object,
-        0,
-        &["head"],
-        &[],
-    );
-    let node = "java/util/concurrent/LinkedBlockingQueue$Node";
-    dump.class(NODE, node, object, 0, &["next", "item"], &[]);
-    dump.class(ORDER, "shop/Order", object, 0, &["a", "b", "c", "d"], &[]);
-    dump.instance(0x3000, QUEUE, &[0x10_0000]);
-    let orders = ids(0x4000_0000, COUNT);
-    orders
-        .iter()
-        .for_each(|id| dump.instance(*id, ORDER, &[0; 4]));
-    chain(&mut dump, NODE, 0x10_0000, |place| vec![orders[place]]);
-    find(dump, |heap, leaks| {
-        let first = &leaks.suspects[0];
-        assert_eq!(first.accumulation, heap.object(0x3000));
-        assert_eq!(elements(heap, first), ("shop.Order".to_owned(), COUNT));
-        let collection = first.way.collection.unwrap();
-        let name = "java.util.concurrent.LinkedBlockingQueue";
-        assert_eq!(heap.class_name(collection), name);
-    });
-}
-
-#[test]
-fn the_nodes_of_a_list_of_the_program_are_its_elements() {
-    let mut dump = with_static(0x3000);
-    dump.class(QUEUE, "shop/Journal", Dump::OBJECT, 0, &["first"], &[]);
-    dump.class(
-        NODE,
-        "shop/Journal$Entry",
-        Dump::OBJECT,
-        0,
-        &["next", "text"],
-        &[],
-    );
-    dump.instance(0x3000, QUEUE, &[0x10_0000]);
-    chain(&mut dump, NODE, 0x10_0000, |_| vec![0]);
-    find(dump, |heap, leaks| {
-        let first = &leaks.suspects[0];
-        assert_eq!(
-            elements(heap, first),
-            ("shop.Journal$Entry".to_owned(), COUNT)
-        );
-        let (owner, name) = first.way.owner.unwrap();
-        let owner = format!("{}.{}", heap.class_name(owner), field(heap, name));
-        assert_eq!(owner, "shop.Journal.first");
-    });
 }
 
 #[test]
@@ -174,93 +118,6 @@ fn sessions(dump: &mut Dump) -> Vec<u64> {
     sessions
 }
 
-/// Two registries hold each session, so neither dominates one.
-#[test]
-fn elements_of_two_collections_name_both_fields() {
-    let mut dump = Dump::new(8);
-    let statics = [("BY_ID", 0x3000), ("BY_USER", 0x3100)];
-    dump.class(APP, "shop/App", Dump::OBJECT, 0, &[], &statics);
-    dump.root(APP);
-    let sessions = sessions(&mut dump);
-    dump.object_array(0x3000, &sessions);
-    dump.object_array(0x3100, &sessions);
-    find(dump, |heap, leaks| {
-        let first = &leaks.suspects[0];
-        assert_eq!(elements(heap, first), ("shop.Session".to_owned(), COUNT));
-        let path = first.main_path().unwrap();
-        let fields = [path.static_field.unwrap().1, first.also.unwrap().1];
-        assert_eq!(fields.map(|id| field(heap, id)), ["BY_ID", "BY_USER"]);
-    });
-}
-
-/// A frame leads to the list directly, the static field over three objects.
-#[test]
-fn what_lasts_is_named_before_what_passes() {
-    let mut dump = with_static(0x3000);
-    dump.class(NODE, "shop/Holder", Dump::OBJECT, 0, &["next"], &[]);
-    dump.class(
-        ORDER,
-        "shop/Order",
-        Dump::OBJECT,
-        0,
-        &["a", "b", "c", "d"],
-        &[],
-    );
-    dump.instance(0x3000, NODE, &[0x3100]);
-    dump.instance(0x3100, NODE, &[0x3200]);
-    let orders = ids(0x10_0000, COUNT);
-    orders
-        .iter()
-        .for_each(|id| dump.instance(*id, ORDER, &[0; 4]));
-    dump.object_array(0x3200, &orders);
-    dump.local(0x3200);
-    find(dump, |heap, leaks| {
-        let first = &leaks.suspects[0];
-        let (class, name) = first.main_path().unwrap().static_field.unwrap();
-        assert_eq!(Some(class), heap.object(APP));
-        assert_eq!(field(heap, name), "IT");
-    });
-}
-
-/// Each class and its loader are held by the other, and the instances by both.
-#[test]
-fn loaders_of_the_same_classes_are_one_suspect_with_all_that_they_keep() {
-    const LOADERS: u64 = 4;
-    let loader = |number: u64| 0x50_0000 + number * 0x1000;
-    let mut dump = with_loaders(0x3000);
-    let mut held = Vec::new();
-    for number in 0..LOADERS {
-        let loader = loader(number);
-        let (web, order, list) = (loader + 0x100, loader + 0x200, loader + 0x300);
-        let statics = [("ORDERS", list)];
-        dump.class(web, "shop/Web", Dump::OBJECT, loader, &[], &statics);
-        dump.class(order, "shop/Order", Dump::OBJECT, loader, &["a", "b"], &[]);
-        dump.instance(loader, NODE, &[loader + 0x400]);
-        dump.object_array(loader + 0x400, &[web, order]);
-        let orders = ids(0x1000_0000 * (number + 1), COUNT);
-        orders
-            .iter()
-            .for_each(|id| dump.instance(*id, order, &[0; 2]));
-        dump.object_array(list, &orders);
-        held.push(loader);
-        // An instance of the class keeps it and all else.
-        held.push(orders[7]);
-    }
-    dump.object_array(0x3000, &held);
-    find(dump, |heap, leaks| {
-        let first = &leaks.suspects[0];
-        let class = heap.class(heap.object(loader(0)).unwrap());
-        let objects = LOADERS;
-        assert_eq!(first.who, Who::Class { class, objects });
-        assert_eq!(first.copied_classes, 2);
-        let elements = elements(heap, first);
-        assert_eq!(elements.0, "shop.Order");
-        // Those that the list of the program holds, too, are dominated by none of the loaders.
-        assert_eq!(elements.1, LOADERS * (COUNT - 1));
-        assert!(first.bytes > leaks.total_bytes / 10 * 9, "{}", first.bytes);
-    });
-}
-
 /// The class of each instance holds its loader, but the static field holds all instances.
 #[test]
 fn loaders_that_instances_keep_have_the_holder_of_the_instances() {
@@ -289,104 +146,6 @@ fn loaders_that_instances_keep_have_the_holder_of_the_instances() {
         let mut all = leaks.suspects.iter();
         let loaders = all.find(|suspect| suspect.copied_classes == 1).unwrap();
         assert_eq!(loaders.alike.percent, 100);
-    });
-}
-
-#[test]
-fn a_soft_cache_does_not_hide_a_leak() {
-    let mut dump = Dump::new(8);
-    let statics = [("CACHE", 0x3000), ("LEAK", 0x3100)];
-    dump.class(APP, "shop/App", Dump::OBJECT, 0, &[], &statics);
-    dump.root(APP);
-    dump.class(
-        QUEUE,
-        "java/lang/ref/Reference",
-        Dump::OBJECT,
-        0,
-        &["referent"],
-        &[],
-    );
-    dump.class(NODE, "java/lang/ref/SoftReference", QUEUE, 0, &[], &[]);
-    dump.class(ORDER, "shop/Order", Dump::OBJECT, 0, &["a", "b"], &[]);
-    let (references, tiles) = (ids(0x10_0000, COUNT), ids(0x4000_0000, COUNT));
-    for (reference, tile) in references.iter().zip(&tiles) {
-        dump.instance(*reference, NODE, &[*tile]);
-        dump.byte_array(*tile, &[0; 200]);
-    }
-    dump.object_array(0x3000, &references);
-    let orders = ids(0x8000_0000, COUNT);
-    orders
-        .iter()
-        .for_each(|id| dump.instance(*id, ORDER, &[0; 2]));
-    dump.object_array(0x3100, &orders);
-    find(dump, |heap, leaks| {
-        let first = &leaks.suspects[0];
-        assert_eq!(elements(heap, first), ("shop.Order".to_owned(), COUNT));
-        assert_eq!(leaks.soft_bytes, COUNT * 216);
-    });
-}
-
-/// Of thousands of small objects a few have a stack; the large one has its own.
-#[test]
-fn a_stack_counts_for_the_objects_like_those_that_have_it() {
-    const BIG: u64 = 0x2500;
-    let mut dump = with_static(0x3000);
-    dump.class(ORDER, "shop/Order", Dump::OBJECT, 0, &["a", "b"], &[]);
-    dump.class(BIG, "shop/Table", Dump::OBJECT, 0, &["a"; 200], &[]);
-    dump.stack(5, ("add", "Shop.java", 7));
-    dump.stack(6, ("start", "Shop.java", 70));
-    let orders = ids(0x10_0000, COUNT);
-    for (place, id) in orders.iter().enumerate() {
-        let trace = if place % 1_000 == 0 { 5 } else { 0 };
-        dump.instance_of(*id, ORDER, &[0; 2], trace);
-    }
-    dump.instance_of(0x3100, BIG, &[0; 200], 6);
-    let all: Vec<u64> = orders.into_iter().chain([0x3100]).collect();
-    dump.object_array(0x3000, &all);
-    find(dump, |_, leaks| {
-        let sites = &leaks.suspects[0].sites;
-        let found: Vec<(u32, u64, f64)> = sites
-            .sites
-            .iter()
-            .map(|site| (site.trace, site.sampled, site.bytes))
-            .collect();
-        // A header and two references below 32 GiB.
-        let orders = COUNT as f64 * 24.0;
-        assert_eq!(found[0], (5, COUNT / 1_000, orders));
-        assert_eq!(found[1].0, 6);
-        assert!(sites.is_sampled && found[1].2 < orders);
-    });
-}
-
-#[test]
-fn a_weak_map_whose_values_keep_their_keys_is_told() {
-    const REFERENCE: u64 = 0x2400;
-    let mut dump = with_static(0x3000);
-    let object = Dump::OBJECT;
-    dump.class(
-        REFERENCE,
-        "java/lang/ref/Reference",
-        object,
-        0,
-        &["referent"],
-        &[],
-    );
-    let entry = "java/util/WeakHashMap$Entry";
-    dump.class(NODE, entry, REFERENCE, 0, &["value"], &[]);
-    dump.class(QUEUE, "shop/Rights", object, 0, &["user"], &[]);
-    dump.class(ORDER, "shop/User", object, 0, &["a", "b", "c", "d"], &[]);
-    let (entries, users) = (ids(0x10_0000, COUNT), ids(0x4000_0000, COUNT));
-    for (entry, user) in entries.iter().zip(&users) {
-        let rights = entry + 0x80;
-        dump.instance(*entry, NODE, &[rights, *user]);
-        dump.instance(rights, QUEUE, &[*user]);
-        dump.instance(*user, ORDER, &[0; 4]);
-    }
-    dump.object_array(0x3000, &entries);
-    find(dump, |heap, leaks| {
-        let first = &leaks.suspects[0];
-        assert_eq!(elements(heap, first).0, "shop.User");
-        assert!(first.keeps_its_key);
     });
 }
 
@@ -468,26 +227,6 @@ fn a_chain_of_lambdas_has_each_byte_once() {
         assert_eq!(elements(heap, first), ("shop.Rule".to_owned(), COUNT));
         let mut below = first.held.below.iter();
         assert!(below.all(|it| it.bytes <= leaks.total_bytes), "{first:?}");
-    });
-}
-
-#[test]
-fn a_wrapper_of_the_jdk_is_a_holder() {
-    let mut dump = with_static(0x3000);
-    let record = "java/util/logging/LogRecord";
-    dump.class(NODE, record, Dump::OBJECT, 0, &["parameter"], &[]);
-    dump.class(ORDER, "shop/Purchase", Dump::OBJECT, 0, &["a", "b"], &[]);
-    let records = ids(0x10_0000, COUNT);
-    dump.object_array(0x3000, &records);
-    for id in &records {
-        dump.instance(*id, NODE, &[id + 0x80]);
-        dump.instance(id + 0x80, ORDER, &[0; 2]);
-    }
-    find(dump, |heap, leaks| {
-        let first = &leaks.suspects[0];
-        assert_eq!(elements(heap, first), ("shop.Purchase".to_owned(), COUNT));
-        let holder = heap.class_name(first.held.holders[0].class);
-        assert_eq!(holder, "java.util.logging.LogRecord");
     });
 }
 

@@ -4,6 +4,8 @@ use graph::{Dominator, Heap, Input, Leaks, LeftOut, Options, Path, References, R
 use reader::RootKind;
 use sample::Dump;
 
+use crate::trial::read;
+
 const CACHE: u64 = 0x2000;
 const ENTRY: u64 = 0x2100;
 const REFERENCE: u64 = 0x2200;
@@ -20,16 +22,6 @@ fn start() -> Dump {
     dump.class(ENTRY, "app/Entry", Dump::OBJECT, 0, &["next"], &[]);
     dump.root(ENTRY);
     dump
-}
-
-fn read<T>(dump: Dump, ask: impl FnOnce(&Heap<'_>, &Retained) -> T) -> T {
-    let heap = Heap::read(
-        Input::new(dump.file(false), &|_| {}).unwrap(),
-        Options::default(),
-    )
-    .unwrap();
-    let retained = Retained::of(&heap, References::All).unwrap();
-    ask(&heap, &retained)
 }
 
 /// The shortest path to an object, with at most `most` steps.
@@ -61,7 +53,7 @@ fn a_static_field_that_keeps_all_is_the_first_suspect() {
     dump.root(CACHE);
     let ids = entries(&mut dump, 0x10_0000, 1000);
     dump.object_array(0x3000, &ids);
-    read(dump, |heap, retained| {
+    read(&dump, |heap, retained| {
         let leaks = Leaks::find(heap, retained, 10).unwrap();
         let first = &leaks.suspects[0];
         assert_eq!(first.who, Who::Object(heap.object(CACHE).unwrap()));
@@ -92,7 +84,7 @@ fn what_a_thread_holds_is_held_by_the_thread() {
     let ids = entries(&mut dump, 0x10_0000, 100);
     dump.object_array(0x3000, &ids);
     dump.local(0x3000);
-    read(dump, |heap, retained| {
+    read(&dump, |heap, retained| {
         let array = heap.object(0x3000).unwrap();
         let thread = heap.object(Dump::THREAD).unwrap();
         assert_eq!(retained.dominator(array), Dominator::Object(thread));
@@ -111,7 +103,7 @@ fn many_objects_that_nothing_dominates_are_suspected_together() {
     dump.object_array(0x4000, &ids);
     dump.root(0x3000);
     dump.root(0x4000);
-    read(dump, |heap, retained| {
+    read(&dump, |heap, retained| {
         let leaks = Leaks::find(heap, retained, 30).unwrap();
         let class = heap.class(heap.object(ids[0]).unwrap());
         assert_eq!(
@@ -152,7 +144,7 @@ fn what_two_long_lists_share_is_suspected_together() {
         dump.root(list);
     }
     (0..COUNT).for_each(|number| dump.instance(item(number), ENTRY, &[0; 8]));
-    read(dump, |heap, retained| {
+    read(&dump, |heap, retained| {
         let leaks = Leaks::find(heap, retained, 10).unwrap();
         let class = heap.class(heap.object(item(0)).unwrap());
         let who = Who::Class {
@@ -205,7 +197,7 @@ fn each_element_of_an_array_has_its_own_place() {
     let ids = entries(&mut dump, 0x10_0000, 5);
     dump.object_array(0x3000, &ids);
     dump.root(0x3000);
-    read(dump, |heap, _| {
+    read(&dump, |heap, _| {
         let wanted = [4, 1, 3].map(|place: usize| heap.object(ids[place]).unwrap());
         let paths = heap.paths(&wanted, 36).unwrap().into_iter();
         let links: Vec<_> = paths.map(|path| links(heap, &path.unwrap())).collect();
@@ -222,7 +214,7 @@ fn objects_hold_their_class_and_it_its_loader() {
     dump.class(CACHE, "app/Plugin", Dump::OBJECT, 0x3000, &[], &[]);
     dump.instance(0x3100, CACHE, &[]);
     dump.root(0x3100);
-    read(dump, |heap, retained| {
+    read(&dump, |heap, retained| {
         let [class, loader, plugin] = [CACHE, 0x3000, 0x3100].map(|id| heap.object(id).unwrap());
         assert_eq!(retained.dominator(class), Dominator::Object(plugin));
         assert_eq!(retained.dominator(loader), Dominator::Object(class));
@@ -243,7 +235,7 @@ fn a_dominator_comes_first_though_it_has_no_size() {
         dump.class(id(place), "app/Empty", above, Dump::THREAD, &[], &[]);
     }
     dump.local(id(0));
-    read(dump, |heap, retained| {
+    read(&dump, |heap, retained| {
         let chain: Vec<u32> = (0..COUNT)
             .map(|place| heap.object(id(place)).unwrap())
             .collect();
@@ -268,7 +260,7 @@ fn a_long_list_needs_no_recursion() {
         dump.instance(0x10_0000 + number * 32, ENTRY, &[next]);
     }
     dump.root(0x10_0000);
-    read(dump, |heap, retained| {
+    read(&dump, |heap, retained| {
         let first = heap.object(0x10_0000).unwrap();
         assert_eq!(retained.bytes(first), COUNT * 16);
         assert_eq!(retained.largest(2), [first, first + 1]);
@@ -323,7 +315,7 @@ fn a_static_field_is_found_in_the_middle_of_a_long_path() {
     );
     dump.instance(entry(200), ENTRY, &[0]);
     dump.root(entry(0));
-    read(dump, |heap, _| {
+    read(&dump, |heap, _| {
         let path = path(heap, heap.object(entry(200)).unwrap(), 36);
         let middle = path.left_out.unwrap();
         assert_eq!((middle.objects, middle.of_class), (202 - 36, 202 - 37));
@@ -348,7 +340,7 @@ fn sampled_objects_stand_for_others_of_their_class() {
     }
     dump.object_array(0x3000, &ids);
     dump.root(0x3000);
-    read(dump, |heap, retained| {
+    read(&dump, |heap, retained| {
         let sites = retained.sites(heap);
         assert_eq!(sites.len(), 1);
         let site = sites[0];

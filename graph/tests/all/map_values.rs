@@ -1,7 +1,9 @@
 //! The values of a map whose keys have its bytes, and constants that the JDK has in each program.
 
-use graph::{Heap, Input, Leaks, Options, References, Retained};
+use graph::Leaks;
 use sample::Dump;
+
+use crate::trial::read;
 
 const HOLDER: u64 = 0x2000;
 const MAP: u64 = 0x2100;
@@ -42,13 +44,6 @@ fn map(holder: &str, value: &str, are_shared: bool, count: u64) -> Dump {
     }
     dump.object_array(0x3100, &(0..count).map(id).collect::<Vec<_>>());
     dump
-}
-
-fn read<T>(dump: &Dump, ask: impl FnOnce(&Heap<'_>, &Retained) -> T) -> T {
-    let input = Input::new(dump.file(false), &|_| {}).unwrap();
-    let heap = Heap::read(input, Options::default()).unwrap();
-    let retained = Retained::of(&heap, References::All).unwrap();
-    ask(&heap, &retained)
 }
 
 /// The class, number and bytes of the values of the first suspect, if it is known that they are.

@@ -96,13 +96,6 @@ proptest! {
     }
 
     #[test]
-    fn a_dump_cut_anywhere(share in 0.0..1.0_f64) {
-        let dump = Dump::small().bytes();
-        let end = (dump.len() as f64 * share) as usize;
-        try_all(&dump[..end]);
-    }
-
-    #[test]
     fn a_dump_with_other_bytes(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
         let mut dump = Dump::small().bytes();
         for (place, value) in changes {

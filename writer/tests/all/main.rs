@@ -9,5 +9,4 @@
 
 mod dump_file;
 mod golden;
-mod real_records;
 mod tail;

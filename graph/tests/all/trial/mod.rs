@@ -1,9 +1,18 @@
-//! Everything that commands do with a graph, on arbitrary bytes.
+//! The graph of a dump, and everything that commands do with one, on arbitrary bytes.
 #![allow(dead_code, unreachable_pub)]
 
 use std::fs::File;
 
 use graph::{FieldTable, GraphError, Heap, Input, Leaks, Options, References, Retained, Waste};
+use sample::Dump;
+
+/// Gives what is asked of a dump's graph.
+pub fn read<T>(dump: &Dump, ask: impl FnOnce(&Heap<'_>, &Retained) -> T) -> T {
+    let input = Input::new(dump.file(false), &|_| {}).unwrap();
+    let heap = Heap::read(input, Options::default()).unwrap();
+    let retained = Retained::of(&heap, References::All).unwrap();
+    ask(&heap, &retained)
+}
 
 /// Does everything that the commands do, with both rules.
 pub fn analyse(file: File) -> Result<(), GraphError> {
