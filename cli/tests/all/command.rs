@@ -1,46 +1,20 @@
 //! The command as users see it: output, exit codes, closed pipes.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use sample::{root, Dump};
 use tempfile::TempDir;
 
-struct Files {
-    dir: TempDir,
-}
-
-impl Files {
-    fn new() -> Self {
-        Self {
-            dir: TempDir::new().unwrap(),
-        }
-    }
-
-    fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        let path = self.dir.path().join(name);
-        std::fs::write(&path, bytes).unwrap();
-        path
-    }
-}
-
-fn hprof(arguments: &[&str], file: &PathBuf) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
-    command.args(arguments).arg(file).output().unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn json(output: &Output) -> serde_json::Value {
-    serde_json::from_slice(&output.stdout).unwrap()
-}
+use crate::support::{hprof, json, stdout, written};
 
 #[test]
 fn a_sound_file_is_ok() {
-    let files = Files::new();
-    let output = hprof(&["check"], &files.write("a.hprof", &Dump::small().bytes()));
+    let folder = TempDir::new().unwrap();
+    let output = hprof(
+        &["check"],
+        &written(&folder, "a.hprof", &Dump::small().bytes()),
+    );
     assert_eq!(output.status.code(), Some(0));
     let bytes = Dump::small().bytes().len();
     let (thousands, rest) = (bytes / 1000, bytes % 1000);
@@ -51,13 +25,13 @@ fn a_sound_file_is_ok() {
 
 #[test]
 fn a_broken_file_names_its_errors() {
-    let files = Files::new();
+    let folder = TempDir::new().unwrap();
     let mut broken = Dump::small();
     let twice = broken.heap(1)[0].clone();
     broken.heap(1).push(twice);
     broken.heap(1).push(root(0x05, sample::OBJECT));
     as_hotspot(&mut broken);
-    let file = files.write("a.hprof", &broken.bytes());
+    let file = written(&folder, "a.hprof", &broken.bytes());
     let output = hprof(&["check"], &file);
     assert_eq!(output.status.code(), Some(1));
     let text = stdout(&output);
@@ -80,23 +54,23 @@ fn as_hotspot(dump: &mut Dump) {
 
 #[test]
 fn what_hotspot_does_is_an_error_in_a_file_of_ours() {
-    let files = Files::new();
+    let folder = TempDir::new().unwrap();
     let mut broken = Dump::small();
     broken.heap(1).push(root(0x05, sample::OBJECT));
-    let output = hprof(&["check"], &files.write("a.hprof", &broken.bytes()));
+    let output = hprof(&["check"], &written(&folder, "a.hprof", &broken.bytes()));
     assert_eq!(output.status.code(), Some(1));
     assert!(stdout(&output).ends_with("\n1 error\n"));
 }
 
 #[test]
 fn strictness_and_number_of_faults_can_be_chosen() {
-    let files = Files::new();
+    let folder = TempDir::new().unwrap();
     let mut broken = Dump::small();
     for _ in 0..3 {
         broken.heap(1).push(root(0x05, sample::OBJECT));
     }
     as_hotspot(&mut broken);
-    let file = files.write("a.hprof", &broken.bytes());
+    let file = written(&folder, "a.hprof", &broken.bytes());
     let strict = hprof(&["check", "--strict", "--top", "2"], &file);
     assert_eq!(strict.status.code(), Some(1));
     let places = |output: &Output| stdout(output).matches("ROOT STICKY CLASS after").count();
@@ -111,7 +85,7 @@ fn strictness_and_number_of_faults_can_be_chosen() {
 
 #[test]
 fn android_and_names_with_dots_are_noted() {
-    let files = Files::new();
+    let folder = TempDir::new().unwrap();
     let mut dump = Dump::small();
     dump.version = "JAVA PROFILE 1.0.3";
     dump.heap(0).push(root(0x89, sample::OBJECT));
@@ -127,7 +101,7 @@ fn android_and_names_with_dots_are_noted() {
             }
         }
     }
-    let file = files.write("a.hprof", &dump.bytes());
+    let file = written(&folder, "a.hprof", &dump.bytes());
     let output = hprof(&["check"], &file);
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(0), "{text}");
@@ -143,9 +117,9 @@ fn android_and_names_with_dots_are_noted() {
 
 #[test]
 fn damaged_files_end_with_1_and_say_so_on_stderr() {
-    let files = Files::new();
+    let folder = TempDir::new().unwrap();
     let dump = Dump::small().bytes();
-    let file = files.write("cut.hprof", &dump[..dump.len() - 30]);
+    let file = written(&folder, "cut.hprof", &dump[..dump.len() - 30]);
     for arguments in [&["histo"][..], &["histo", "--json"]] {
         let output = hprof(arguments, &file);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
@@ -159,9 +133,9 @@ fn damaged_files_end_with_1_and_say_so_on_stderr() {
 #[test]
 fn standard_input_is_a_file_like_any_other() {
     use std::io::Write;
-    let files = Files::new();
+    let folder = TempDir::new().unwrap();
     let dump = Dump::small().bytes();
-    let file = files.write("a.hprof", &dump);
+    let file = written(&folder, "a.hprof", &dump);
     for command in ["check", "histo"] {
         let expected = stdout(&hprof(&[command], &file));
         let last = expected.lines().last().unwrap();
@@ -186,8 +160,8 @@ fn standard_input_is_a_file_like_any_other() {
 
 #[test]
 fn check_and_histo_print_tables_and_json() {
-    let files = Files::new();
-    let file = files.write("a.hprof", &Dump::small().bytes());
+    let folder = TempDir::new().unwrap();
+    let file = written(&folder, "a.hprof", &Dump::small().bytes());
     let info = stdout(&hprof(&["check"], &file));
     for expected in [
         "Version      1.0.2",
@@ -214,10 +188,10 @@ fn check_and_histo_print_tables_and_json() {
 #[test]
 fn help_shows_an_example_and_the_exit_codes() {
     for command in ["check", "histo", "sites"] {
-        let help = stdout(&hprof(&[command, "--help"], &PathBuf::from("x")));
+        let help = stdout(&hprof(&[command, "--help"], Path::new("x")));
         assert!(help.contains("Example:\n  hprof ") || help.contains("Examples:\n  hprof "));
     }
-    let help = stdout(&hprof(&["--help"], &PathBuf::from("x")));
+    let help = stdout(&hprof(&["--help"], Path::new("x")));
     assert!(help.contains("Exit codes: 0"), "{help}");
     for line in help.lines() {
         assert!(line.chars().count() <= 100, "{line}");
@@ -240,15 +214,15 @@ fn help_offers_a_process_id_only_where_a_command_takes_one() {
         ("waste", false),
         ("convert", false),
     ] {
-        let help = stdout(&hprof(&[command, "--help"], &PathBuf::from("x")));
+        let help = stdout(&hprof(&[command, "--help"], Path::new("x")));
         assert_eq!(help.contains("process id"), takes, "{help}");
     }
 }
 
 #[test]
 fn a_closed_pipe_is_no_failure() {
-    let files = Files::new();
-    let file = files.write("a.hprof", &Dump::small().bytes());
+    let folder = TempDir::new().unwrap();
+    let file = written(&folder, "a.hprof", &Dump::small().bytes());
     let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
     command
         .arg("check")
@@ -264,8 +238,8 @@ fn a_closed_pipe_is_no_failure() {
 
 #[test]
 fn packages_get_a_page_for_each_command_and_completions_for_each_shell() {
-    let files = Files::new();
-    let folder = files.dir.path().join("new/manual");
+    let parent = TempDir::new().unwrap();
+    let folder = parent.path().join("new/manual");
     let output = hprof(&["--manual"], &folder);
     assert_eq!(output.status.code(), Some(0));
     for (name, words) in [
@@ -293,8 +267,8 @@ fn refusal(arguments: &[&str]) -> String {
 
 #[test]
 fn a_refusal_names_what_to_do() {
-    let files = Files::new();
-    let dump = files.write("a.hprof", &Dump::small().bytes());
+    let folder = TempDir::new().unwrap();
+    let dump = written(&folder, "a.hprof", &Dump::small().bytes());
     let dump = dump.to_str().unwrap();
     for (arguments, told) in [
         (&["dump", "abc"][..], "it is not a process id"),
@@ -358,8 +332,8 @@ fn wrong_usage_is_told_what_to_write() {
 
 #[test]
 fn a_page_has_the_name_of_its_dump() {
-    let files = Files::new();
-    let dump = files.write("a.hprof", &Dump::small().bytes());
+    let folder = TempDir::new().unwrap();
+    let dump = written(&folder, "a.hprof", &Dump::small().bytes());
     let output = Command::new(env!("CARGO_BIN_EXE_hprof"))
         .arg("report")
         .arg(&dump)

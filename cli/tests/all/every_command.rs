@@ -3,13 +3,15 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use flate2::{write::GzEncoder, Compression};
 use rustix::process::{kill_process, Pid, Signal};
 use sample::{bytes, instance, load_class, ClassDump, Dump};
 use tempfile::TempDir;
+
+use crate::support::{packed, written};
 
 /// Address space of the command: its budget is 256 MiB, and the tables built from that take no more
 /// than this.
@@ -143,18 +145,6 @@ fn hear(child: &mut Child, command: &str) -> Said {
         out: text + &String::from_utf8_lossy(&rest),
         err: hearing.join().unwrap(),
     }
-}
-
-fn written(folder: &TempDir, name: &str, bytes: &[u8]) -> PathBuf {
-    let path = folder.path().join(name);
-    fs::write(&path, bytes).unwrap();
-    path
-}
-
-fn packed(bytes: &[u8]) -> Vec<u8> {
-    let mut to = GzEncoder::new(Vec::new(), Compression::fast());
-    to.write_all(bytes).unwrap();
-    to.finish().unwrap()
 }
 
 /// The subcommands of `hprof --help`, but those that read no dump.

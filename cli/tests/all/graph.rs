@@ -7,6 +7,8 @@ use sample::{wasteful, Dump};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::support::{packed, stdout as text, written};
+
 const CACHE: u64 = 0x2000;
 
 /// A class that holds a hundred objects through a static field.
@@ -22,12 +24,6 @@ fn cache() -> Dump {
     dump
 }
 
-fn file(dir: &TempDir, bytes: &[u8]) -> PathBuf {
-    let path = dir.path().join("a.hprof");
-    std::fs::write(&path, bytes).unwrap();
-    path
-}
-
 fn hprof(arguments: &[&str], file: &PathBuf, rest: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
     command
@@ -38,14 +34,10 @@ fn hprof(arguments: &[&str], file: &PathBuf, rest: &[&str]) -> Output {
         .unwrap()
 }
 
-fn text(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
 #[test]
 fn the_sentence_comes_first() {
     let dir = TempDir::new().unwrap();
-    let output = hprof(&["leaks"], &file(&dir, &cache().bytes()), &[]);
+    let output = hprof(&["leaks"], &written(&dir, "a.hprof", &cache().bytes()), &[]);
     assert_eq!(output.status.code(), Some(0));
     let sentence =
         "100 app.Entry retain 1.6 kB of 2.0 kB (78.4 %), held by the static field ALL of class app.Cache.";
@@ -81,7 +73,11 @@ fn what_the_jvm_itself_holds_is_no_reference_of_native_code() {
         let inherited: &[u64] = if holder == REFERENCE { &[0] } else { &[] };
         dump.instance(0x4000, HOLDER, &[&[0x3000], inherited].concat());
         dump.add(dump.to().root(0x01, 0x4000).id(reference));
-        let output = text(&hprof(&["leaks"], &file(&dir, &dump.bytes()), &[]));
+        let output = text(&hprof(
+            &["leaks"],
+            &written(&dir, "a.hprof", &dump.bytes()),
+            &[],
+        ));
         let sentence = output.lines().next().unwrap_or_default();
         assert!(sentence.contains(&format!("held by {words}")), "{sentence}");
     }
@@ -99,7 +95,7 @@ fn nothing_that_stands_out_is_said() {
         dump.instance(0x30_0000 + number * 64, class, &[]);
         dump.root(0x30_0000 + number * 64);
     }
-    let output = hprof(&["leaks"], &file(&dir, &dump.bytes()), &[]);
+    let output = hprof(&["leaks"], &written(&dir, "a.hprof", &dump.bytes()), &[]);
     assert_eq!(output.status.code(), Some(0));
     assert!(
         text(&output).starts_with("No object or class retains more than 10 % of the heap (656 B)")
@@ -111,7 +107,7 @@ fn objects_are_listed_with_what_they_retain() {
     let dir = TempDir::new().unwrap();
     let output = hprof(
         &["histo", "--objects", "--json", "--top", "2"],
-        &file(&dir, &cache().bytes()),
+        &written(&dir, "a.hprof", &cache().bytes()),
         &[],
     );
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -125,7 +121,7 @@ fn objects_are_listed_with_what_they_retain() {
 #[test]
 fn groups_are_listed() {
     let dir = TempDir::new().unwrap();
-    let file = file(&dir, &cache().bytes());
+    let file = written(&dir, "a.hprof", &cache().bytes());
     for (by, row) in [
         (
             &["--retained"][..],
@@ -182,7 +178,7 @@ fn two_threads() -> Dump {
 #[test]
 fn a_thread_has_what_it_alone_keeps_alive() {
     let dir = TempDir::new().unwrap();
-    let file = file(&dir, &two_threads().bytes());
+    let file = written(&dir, "a.hprof", &two_threads().bytes());
     let output = hprof(&["histo", "--by", "thread"], &file, &[]);
     let expected = "retained  frames  objects  thread\n   1,080   1,016        4  \"worker-1\" app.Worker 0x4080\n      16       0        1  \"?\" java.lang.Thread 0x1300\n";
     assert_eq!(text(&output), expected);
@@ -204,7 +200,7 @@ fn a_thread_has_what_it_alone_keeps_alive() {
 #[test]
 fn a_path_has_its_fields() {
     let dir = TempDir::new().unwrap();
-    let file = file(&dir, &cache().bytes());
+    let file = written(&dir, "a.hprof", &cache().bytes());
     let output = text(&hprof(&["show"], &file, &["0x100040"]));
     let expected = "  path from a root (root of unknown kind):\n    class app.Cache\n    \
                     .ALL (static)  java.lang.Object[] 0x3000\n    [1]  app.Entry 0x100040\n";
@@ -233,7 +229,11 @@ fn list(length: u64) -> (Dump, String) {
 fn the_nodes_of_a_list_are_told_by_their_number() {
     let dir = TempDir::new().unwrap();
     let (dump, _) = list(10_000);
-    let output = text(&hprof(&["leaks"], &file(&dir, &dump.bytes()), &[]));
+    let output = text(&hprof(
+        &["leaks"],
+        &written(&dir, "a.hprof", &dump.bytes()),
+        &[],
+    ));
     assert!(
         output.starts_with("10,000 app.Entry retain 160 kB of "),
         "{output}"
@@ -250,7 +250,7 @@ fn the_nodes_of_a_list_are_told_by_their_number() {
 fn the_middle_of_a_long_path_is_counted() {
     let dir = TempDir::new().unwrap();
     let (dump, last) = list(10_000);
-    let file = file(&dir, &dump.bytes());
+    let file = written(&dir, "a.hprof", &dump.bytes());
     let told = "    ... 9,964 more objects, 9,964 of them app.Entry";
     let output = text(&hprof(&["show"], &file, &[&last]));
     let is_step = |line: &&str| line.starts_with("    .next  app.Entry");
@@ -271,7 +271,7 @@ fn a_path_has_the_stack_that_allocated_the_object() {
     dump.stack(5, ("put", "Cache.java", 7));
     dump.instance_of(0x4000, 0x2100, &[0], 5);
     dump.root(0x4000);
-    let file = file(&dir, &dump.bytes());
+    let file = written(&dir, "a.hprof", &dump.bytes());
     let output = text(&hprof(&["show"], &file, &["0x4000"]));
     let (_, stack) = output.split_once("\n  allocated:\n    at ").unwrap();
     assert!(stack.ends_with(".put(Cache.java:7)\n"), "{output}");
@@ -288,7 +288,7 @@ fn a_path_has_the_stack_that_allocated_the_object() {
 fn what_is_not_there_is_told() {
     let dir = TempDir::new().unwrap();
     let whole = cache().bytes();
-    let path = file(&dir, &whole);
+    let path = written(&dir, "a.hprof", &whole);
     for (what, message) in [
         ("0x99", "no object has the id 0x99"),
         ("0xzz", "0xzz is not an id"),
@@ -303,11 +303,11 @@ fn what_is_not_there_is_told() {
     assert!(String::from_utf8_lossy(&output.stderr)
         .contains("no allocation sites: no object of the heap dump"));
     // A truncated file is analysed as far as it goes.
-    let cut = file(&dir, &whole[..whole.len() - 40]);
+    let cut = written(&dir, "a.hprof", &whole[..whole.len() - 40]);
     let output = hprof(&["histo", "--objects"], &cut, &[]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("damaged place"));
-    let profile = file(&dir, &whole[..31]);
+    let profile = written(&dir, "a.hprof", &whole[..31]);
     assert_eq!(hprof(&["leaks"], &profile, &[]).status.code(), Some(2));
 }
 
@@ -318,7 +318,7 @@ fn a_hidden_class_has_the_names_that_other_tools_print() {
     dump.class(0x8000, "app/Main$$Lambda+0x7f01", Dump::OBJECT, 0, &[], &[]);
     dump.instance(0x8100, 0x8000, &[]);
     dump.root(0x8100);
-    let path = file(&dir, &dump.bytes());
+    let path = written(&dir, "a.hprof", &dump.bytes());
     for name in [
         "app.Main$$Lambda/0x7f01",
         "app.Main$$Lambda+0x7f01",
@@ -334,7 +334,11 @@ fn a_hidden_class_has_the_names_that_other_tools_print() {
 fn an_answer_about_a_part_of_a_heap_says_so_first() {
     let dir = TempDir::new().unwrap();
     let bytes = cache().bytes();
-    let output = hprof(&["leaks"], &file(&dir, &bytes[..bytes.len() - 20]), &[]);
+    let output = hprof(
+        &["leaks"],
+        &written(&dir, "a.hprof", &bytes[..bytes.len() - 20]),
+        &[],
+    );
     assert_eq!(output.status.code(), Some(1));
     let first = "The dump has 1 damaged place; this is about the rest:";
     assert_eq!(text(&output).lines().next(), Some(first));
@@ -348,7 +352,11 @@ fn arrays_of_zeros_have_a_line_of_their_own() {
         dump.byte_array(id, &[0; 5000]);
         dump.root(id);
     }
-    let shown = text(&hprof(&["waste"], &file(&dir, &dump.bytes()), &[]));
+    let shown = text(&hprof(
+        &["waste"],
+        &written(&dir, "a.hprof", &dump.bytes()),
+        &[],
+    ));
     let line = "\nNot counted: 10.0 kB in 2 arrays of zeros: never written?\n";
     assert!(shown.contains(line), "{shown}");
     assert!(
@@ -363,7 +371,7 @@ fn of_a_class_the_object_that_retains_most_is_shown() {
     let mut dump = cache();
     dump.object_array(0x3100, &[]);
     dump.root(0x3100);
-    let file = file(&dir, &dump.bytes());
+    let file = written(&dir, "a.hprof", &dump.bytes());
     let shown = text(&hprof(&["show"], &file, &["java.lang.Object[]"]));
     let by_id = text(&hprof(&["show"], &file, &["0x3000"]));
     let first = "1 more java.lang.Object[] retain less; this one:\n";
@@ -382,7 +390,7 @@ fn elements_that_are_null_are_counted_and_texts_stand_beside_strings() {
     let mut dump = wasteful::dump(8);
     dump.object_array(0x9_0000, &[0, 0x4000, 0, 0]);
     dump.root(0x9_0000);
-    let file = file(&dir, &dump.bytes());
+    let file = written(&dir, "a.hprof", &dump.bytes());
     let shown = text(&hprof(&["show", "--strings"], &file, &["0x90000"]));
     let elements = "  4 elements, 3 of them null:\n    [1] java.lang.String 0x4000 \"hunter2\"\n";
     assert!(shown.contains(elements), "{shown}");
@@ -398,7 +406,7 @@ fn an_object_is_shown() {
     let dir = TempDir::new().unwrap();
     let output = hprof(
         &["show", "--top", "1"],
-        &file(&dir, &cache().bytes()),
+        &written(&dir, "a.hprof", &cache().bytes()),
         &["0x3000"],
     );
     let expected = "java.lang.Object[] 0x3000\n  shallow   416\n  retained  2,016\n  dominator class app.Cache 0x2000\n  \
@@ -407,7 +415,11 @@ fn an_object_is_shown() {
                     path from a root (root of unknown kind):\n    class app.Cache\n    .ALL (static)  \
                     java.lang.Object[] 0x3000\n";
     assert_eq!(text(&output), expected);
-    let output = hprof(&["show"], &file(&dir, &cache().bytes()), &["0x2000"]);
+    let output = hprof(
+        &["show"],
+        &written(&dir, "a.hprof", &cache().bytes()),
+        &["0x2000"],
+    );
     assert!(text(&output).contains("  1 field:\n    ALL = java.lang.Object[] 0x3000\n"));
 }
 
@@ -417,11 +429,15 @@ fn threads_have_what_they_hold() {
     let mut dump = cache();
     dump.object_array(0x5000, &[0, 0]);
     dump.local(0x5000);
-    let output = hprof(&["threads"], &file(&dir, &dump.bytes()), &[]);
+    let output = hprof(&["threads"], &written(&dir, "a.hprof", &dump.bytes()), &[]);
     let expected = "\"?\" java.lang.Thread 0x1300 retains 40 bytes\n        holds java.lang.Object[] 0x5000, which \
                     retains 24\n\n";
     assert_eq!(text(&output), expected);
-    let output = hprof(&["threads", "--json"], &file(&dir, &cache().bytes()), &[]);
+    let output = hprof(
+        &["threads", "--json"],
+        &written(&dir, "a.hprof", &cache().bytes()),
+        &[],
+    );
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["threads"][0]["other_locals"], serde_json::json!([]));
 }
@@ -429,7 +445,7 @@ fn threads_have_what_they_hold() {
 #[test]
 fn waste_is_listed_and_texts_only_on_request() {
     let dir = TempDir::new().unwrap();
-    let file = file(&dir, &wasteful::dump(8).bytes());
+    let file = written(&dir, "a.hprof", &wasteful::dump(8).bytes());
     let lines = text(&hprof(&["waste"], &file, &[]));
     for row in [
         "72 3 7 0x4000",
@@ -485,7 +501,7 @@ fn a_path_over_a_weak_reference_says_so() {
     dump.instance(0x3200, 0x2100, &[]);
     dump.root(0x3000);
     dump.root(0x3200);
-    let file = file(&dir, &dump.bytes());
+    let file = written(&dir, "a.hprof", &dump.bytes());
     let root = |object| {
         let output = text(&hprof(&["show"], &file, &[object]));
         let (_, root) = output.split_once("path from a root (").unwrap();
@@ -524,7 +540,7 @@ fn unfinished(dump: Dump, cut: usize) -> Vec<u8> {
 fn a_heap_whose_length_was_not_written_is_read_by_all_commands() {
     let dir = TempDir::new().unwrap();
     let rows = |bytes: &[u8]| {
-        let file = file(&dir, bytes);
+        let file = written(&dir, "a.hprof", bytes);
         let rows = |arguments: &[&str]| {
             let output = text(&hprof(arguments, &file, &[]));
             output
@@ -537,18 +553,13 @@ fn a_heap_whose_length_was_not_written_is_read_by_all_commands() {
     let whole = rows(&cache().bytes());
     assert!(whole.iter().all(Option::is_some), "{whole:?}");
     assert_eq!(rows(&unfinished(cache(), 0)), whole);
-    let packed = |bytes: &[u8]| {
-        let mut to = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        std::io::Write::write_all(&mut to, bytes).unwrap();
-        to.finish().unwrap()
-    };
     assert_eq!(rows(&packed(&unfinished(cache(), 0))), whole);
     // The last array is cut, and the entries come before it.
     let [histo, _] = rows(&unfinished(cache(), 8));
     assert_eq!(histo, whole[0]);
     let output = text(&hprof(
         &["leaks"],
-        &file(&dir, &unfinished(cache(), 8)),
+        &written(&dir, "a.hprof", &unfinished(cache(), 8)),
         &[],
     ));
     assert!(!output.is_empty());

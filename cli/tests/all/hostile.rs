@@ -8,6 +8,8 @@ use flate2::{write::GzEncoder, Compression};
 use sample::{bytes, frame, instance, load_class, record, root, string, trace, Dump};
 use tempfile::TempDir;
 
+use crate::support::profile;
+
 /// Address space of the command: its budget is 256 MiB, and the tables built from that take no more
 /// than this.
 const LIMIT_KIB: u32 = 1 << 20;
@@ -201,32 +203,13 @@ fn hprof(arguments: &[&str]) -> Output {
     command.args(arguments).output().unwrap()
 }
 
-/// The sample with a profile to draw.
-fn profile() -> Vec<u8> {
-    let mut sample = Dump::small();
-    let samples = bytes().u4(9).u4(2).u4(6).u4(2).u4(3).u4(4);
-    sample.records.push(record(0x0D, samples));
-    let row = bytes().u1(0).u4(18).u4(4).u4(4000).u4(100).u4(9000).u4(225);
-    let sites = bytes()
-        .u2(0)
-        .u4(0)
-        .u4(5000)
-        .u4(110)
-        .u8(50_000)
-        .u8(300)
-        .u4(1);
-    sample.records.push(record(0x06, sites.all(&row.0)));
-    sample.heap(0).push(root(0x05, sample::CLASS));
-    sample.bytes()
-}
-
 #[test]
 fn no_output_takes_the_place_of_a_dump() {
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (input, other, packed) = (path("in.hprof"), path("other.hprof"), path("p.gz"));
     let (hard, link) = (path("hard"), path("link"));
-    let dump = profile();
+    let dump = profile().bytes();
     std::fs::write(&input, &dump).unwrap();
     std::fs::write(&other, &dump).unwrap();
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
@@ -263,7 +246,7 @@ fn no_output_goes_through_a_link_of_another_user() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (input, heap) = (path("in.hprof"), path("heap.hprof"));
     let (own, real) = (path("own"), path("real"));
-    std::fs::write(&input, profile()).unwrap();
+    std::fs::write(&input, profile().bytes()).unwrap();
     std::fs::write(&heap, Dump::small().bytes()).unwrap();
     std::fs::write(&own, "own").unwrap();
     std::fs::create_dir(&real).unwrap();
@@ -301,7 +284,7 @@ fn an_output_is_replaced_through_links_and_keeps_its_mode() {
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (input, old, link) = (path("in.hprof"), path("old.svg"), path("link.svg"));
-    std::fs::write(&input, profile()).unwrap();
+    std::fs::write(&input, profile().bytes()).unwrap();
     std::fs::write(&old, "old").unwrap();
     std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o640)).unwrap();
     std::os::unix::fs::symlink("old.svg", &link).unwrap();

@@ -23,5 +23,6 @@ mod redact;
 mod report;
 mod several_dumps;
 mod signals;
+mod support;
 mod text;
 mod view;

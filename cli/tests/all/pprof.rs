@@ -6,8 +6,10 @@ use std::path::Path;
 use std::process::Command;
 
 use flate2::read::GzDecoder;
-use sample::{bytes, record, Dump};
+use sample::Dump;
 use tempfile::TempDir;
+
+use crate::support::profile;
 
 /// A field of a message: a number, or bytes.
 enum Value {
@@ -128,19 +130,6 @@ fn made(arguments: &[&str], sample: &Dump) -> Vec<String> {
     let done = command.arg("-o").arg(&output).output().unwrap();
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     lines(&output)
-}
-
-/// The sample with a profile: 18 is the serial of app.Leaf, trace 4 has two frames, trace 1 none.
-fn profile() -> Dump {
-    let mut sample = Dump::small();
-    let leaf = bytes().u1(0).u4(18).u4(4).u4(4000).u4(100).u4(9000).u4(225);
-    let ints = bytes().u1(10).u4(0).u4(1).u4(48).u4(2).u4(30_000).u4(5);
-    let sites = bytes().u2(0).u4(0).u4(5000).u4(110).u8(50_000).u8(300);
-    let sites = sites.u4(2).all(&leaf.0).all(&ints.0);
-    sample.records.push(record(0x06, sites));
-    let samples = bytes().u4(9).u4(2).u4(6).u4(2).u4(3).u4(4);
-    sample.records.push(record(0x0D, samples));
-    sample
 }
 
 #[test]

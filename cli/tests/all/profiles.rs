@@ -3,25 +3,18 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
-use sample::{bytes, record, Dump, Record};
+use sample::{Dump, Record};
 use tempfile::TempDir;
+
+use crate::support::{hprof, profile, stdout, written};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/profiles");
 
 /// Text profiles of the JDK 8 agent.
 const TEXT: &str = "java.hprof.txt";
 const TIMES: &str = "times.hprof.txt";
-
-fn hprof(arguments: &[&str], file: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
-    command.args(arguments).arg(file).output().unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
 
 /// The one line on stderr of a command that must fail.
 fn failure(arguments: &[&str], file: &Path) -> String {
@@ -49,53 +42,11 @@ fn text(name: &str) -> PathBuf {
     Path::new(FOLDER).join(name)
 }
 
-/// The sample with a profile: 18 is the serial of app.Leaf, trace 4 has two frames, trace 1 none.
-fn profile() -> Dump {
-    let mut sample = Dump::small();
-    let leaf = site(0, 18, 4, [4000, 100, 9000, 225]);
-    let ints = site(10, 0, 1, [48, 2, 30_000, 5]);
-    let sites = bytes().u2(0).u4(0).u4(5000).u4(110).u8(50_000).u8(300);
-    let sites = record(0x06, sites.u4(2).all(&leaf).all(&ints));
-    let samples = bytes().u4(9).u4(2).u4(6).u4(2).u4(3).u4(4);
-    sample.records.push(sites);
-    sample.records.push(record(0x0D, samples));
-    sample
-}
-
-fn site(array: u8, class: u32, trace: u32, numbers: [u32; 4]) -> Vec<u8> {
-    let mut row = bytes().u1(array).u4(class).u4(trace);
-    for number in numbers {
-        row = row.u4(number);
-    }
-    row.0
-}
-
 /// The sample without its heap.
 fn without_heap(mut sample: Dump) -> Dump {
     let heap = |record: &Record| matches!(record.tag, 0x1C | 0x2C);
     sample.records.retain(|record| !heap(record));
     sample
-}
-
-struct Files {
-    dir: TempDir,
-}
-
-impl Files {
-    fn new() -> Self {
-        Self {
-            dir: TempDir::new().unwrap(),
-        }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        std::fs::write(self.path(name), bytes).unwrap();
-        self.path(name)
-    }
 }
 
 #[test]
@@ -109,11 +60,11 @@ fn a_text_profile_lists_its_sites() {
 
 #[test]
 fn records_come_before_the_heap_dump_unless_asked_for() {
-    let files = Files::new();
-    let file = files.write("a.hprof", &profile().bytes());
+    let folder = TempDir::new().unwrap();
+    let file = written(&folder, "a.hprof", &profile().bytes());
     assert_golden("sites_recorded.out", &["sites"], &file);
     assert_golden("sites_dumped.out", &["sites", "--from", "dump"], &file);
-    let alone = files.write("b.hprof", &Dump::small().bytes());
+    let alone = written(&folder, "b.hprof", &Dump::small().bytes());
     let (dumped, asked) = (
         hprof(&["sites"], &alone),
         hprof(&["sites", "--from=dump"], &file),
@@ -123,8 +74,8 @@ fn records_come_before_the_heap_dump_unless_asked_for() {
 
 #[test]
 fn stacks_fold() {
-    let files = Files::new();
-    let file = files.write("a.hprof", &profile().bytes());
+    let folder = TempDir::new().unwrap();
+    let file = written(&folder, "a.hprof", &profile().bytes());
     assert_golden(
         "sites_folded.out",
         &["convert", "-o", "-", "--to", "collapsed", "--from=sites"],
@@ -159,8 +110,8 @@ fn stacks_fold() {
 
 #[test]
 fn folded_stacks_go_to_a_file() {
-    let files = Files::new();
-    let to = files.path("out.folded");
+    let folder = TempDir::new().unwrap();
+    let to = folder.path().join("out.folded");
     let arguments = ["convert", "--from=sites", "-o", to.to_str().unwrap()];
     let output = hprof(&arguments, &text(TEXT));
     let said = stdout(&output);
@@ -174,7 +125,7 @@ fn folded_stacks_go_to_a_file() {
 
 #[test]
 fn packed_files_are_unpacked() {
-    let files = Files::new();
+    let folder = TempDir::new().unwrap();
     let plain = std::fs::read(text(TEXT)).unwrap();
     // Several members, as written by HotSpot and hprof-rs.
     let mut packed = Vec::new();
@@ -183,7 +134,7 @@ fn packed_files_are_unpacked() {
         to.write_all(part).unwrap();
         to.finish().unwrap();
     }
-    let file = files.write("a.txt.gz", &packed);
+    let file = written(&folder, "a.txt.gz", &packed);
     assert_golden("sites.out", &["sites"], &file);
     assert_golden(
         "cpu_folded.out",
@@ -194,10 +145,10 @@ fn packed_files_are_unpacked() {
 
 #[test]
 fn a_flame_graph_is_drawn() {
-    let files = Files::new();
-    let to = files.path("out.svg");
+    let folder = TempDir::new().unwrap();
+    let to = folder.path().join("out.svg");
     let path = to.to_str().unwrap();
-    let binary = files.write("a.hprof", &profile().bytes());
+    let binary = written(&folder, "a.hprof", &profile().bytes());
     for (from, file, title, frame) in [
         (
             "--from=samples",
@@ -252,7 +203,7 @@ fn a_picture_goes_to_a_pipe_too_and_is_always_the_same() {
 
 #[test]
 fn names_are_harmless_in_every_output() {
-    let files = Files::new();
+    let folder = TempDir::new().unwrap();
     let hostile = "a;b <script>&\u{1b}[2J";
     let mut sample = profile();
     let at = sample.records.iter().position(|record| match &record.body {
@@ -261,7 +212,7 @@ fn names_are_harmless_in_every_output() {
     });
     let id = sample.name("run");
     sample.records[at.unwrap()] = sample::string(id, hostile.as_bytes());
-    let file = files.write("a.hprof", &sample.bytes());
+    let file = written(&folder, "a.hprof", &sample.bytes());
     for arguments in [
         vec!["sites"],
         vec!["convert", "-o", "-", "--to", "collapsed"],
@@ -277,28 +228,28 @@ fn names_are_harmless_in_every_output() {
 
 #[test]
 fn a_file_without_sites_tells_how_to_get_them() {
-    let files = Files::new();
+    let folder = TempDir::new().unwrap();
     let mut plain = Dump::small();
     let at = plain.place(1, 0x21, sample::LEAF_OBJECT);
     // Every object has the empty trace, as in HotSpot's own dumps.
     plain.heap(1)[at][9..13].copy_from_slice(&1_u32.to_be_bytes());
-    let file = files.write("a.hprof", &plain.bytes());
+    let file = written(&folder, "a.hprof", &plain.bytes());
     assert!(failure(&["sites"], &file).ends_with(
         "a.hprof: no allocation sites: none were recorded, and no object of the heap dump carries the stack \
          where it was allocated. Record them with the agent's option heap=sites or heap=all\n"
     ));
     let message = failure(&["convert", "-o", "/nowhere/x.svg"], &file);
     assert!(message.contains("neither a CPU profile nor allocation sites. Record them"));
-    let empty = files.write("b.hprof", &without_heap(Dump::small()).bytes());
+    let empty = written(&folder, "b.hprof", &without_heap(Dump::small()).bytes());
     assert!(failure(&["sites"], &empty).contains("and there is no heap dump"));
     assert!(failure(&["sites"], &text(TIMES)).contains("none were recorded"));
 }
 
 #[test]
 fn a_source_that_is_not_there_is_named() {
-    let files = Files::new();
-    let dump = files.write("a.hprof", &Dump::small().bytes());
-    let sites = files.write("b.hprof", &without_heap(profile()).bytes());
+    let folder = TempDir::new().unwrap();
+    let dump = written(&folder, "a.hprof", &Dump::small().bytes());
+    let sites = written(&folder, "b.hprof", &without_heap(profile()).bytes());
     for (arguments, file, expected) in [
         (
             vec!["sites", "--from", "sites"],
@@ -335,7 +286,7 @@ fn a_source_that_is_not_there_is_named() {
         ("dump", "app.Leaf 32"),
         ("samples", "app.Leaf.run 9"),
     ] {
-        let file = files.write("c.hprof", &profile().bytes());
+        let file = written(&folder, "c.hprof", &profile().bytes());
         let folded = stdout(&hprof(
             &["convert", "-o", "-", "--to", "collapsed", "--from", from],
             &file,
@@ -357,9 +308,13 @@ fn outputs_that_cannot_be_written_give_2() {
 
 #[test]
 fn damage_is_warned_of() {
-    let files = Files::new();
+    let folder = TempDir::new().unwrap();
     let whole = std::fs::read_to_string(text(TEXT)).unwrap();
-    let cut = files.write("a.txt", whole.split("SITES END").next().unwrap().as_bytes());
+    let cut = written(
+        &folder,
+        "a.txt",
+        whole.split("SITES END").next().unwrap().as_bytes(),
+    );
     for arguments in [
         &["sites"][..],
         &["convert", "-o", "-", "--to", "collapsed", "--from=sites"],

@@ -1,12 +1,12 @@
 //! A file with several heap dumps, as the JDK's agent writes them: each command reads one.
 
-use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use flate2::{write::GzEncoder, Compression};
 use sample::Dump;
 use tempfile::TempDir;
+
+use crate::support;
 
 /// A record of the JDK's agent: settings.
 const SETTINGS: [u8; 15] = [0x0E, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0, 1, 0, 0];
@@ -55,9 +55,7 @@ fn each_command_reads_the_last_dump_and_says_so() {
     let plain = folder.path().join("a.hprof");
     let packed = folder.path().join("a.hprof.gz");
     std::fs::write(&plain, two()).unwrap();
-    let mut to = GzEncoder::new(std::fs::File::create(&packed).unwrap(), Compression::fast());
-    to.write_all(&two()).unwrap();
-    to.finish().unwrap();
+    std::fs::write(&packed, support::packed(&two())).unwrap();
     let (copy, page) = (folder.path().join("r.hprof"), folder.path().join("r.html"));
     for file in [&plain, &packed] {
         for (words, rest) in [

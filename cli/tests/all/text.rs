@@ -1,32 +1,20 @@
 //! `hprof convert --to text`: every kind of file in the layout of the JDK's agent.
 
 use std::fs::{self, File};
-use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
-use flate2::{write::GzEncoder, Compression};
 use sample::{bytes, record, root, Dump};
 use tempfile::TempDir;
 
-fn file(folder: &TempDir, name: &str, bytes: &[u8]) -> PathBuf {
-    let path = folder.path().join(name);
-    fs::write(&path, bytes).unwrap();
-    path
-}
-
-fn hprof(arguments: &[&str], file: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
-    command.args(arguments).arg(file).output().unwrap()
-}
+use crate::support::{hprof, packed, written};
 
 /// The text of a file that is sound.
 fn text(dump: &[u8]) -> String {
     let folder = TempDir::new().unwrap();
     let output = hprof(
         &["convert", "-o", "-", "--to", "text"],
-        &file(&folder, "a", dump),
+        &written(&folder, "a", dump),
     );
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     String::from_utf8(output.stdout).unwrap()
@@ -68,11 +56,9 @@ fn a_dump_has_its_threads_stacks_objects_and_profiles() {
 fn plain_packed_and_piped_files_have_one_text() {
     let folder = TempDir::new().unwrap();
     let plain = profile();
-    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
-    packed.write_all(&plain).unwrap();
     let expected = text(&plain);
-    assert_eq!(text(&packed.finish().unwrap()), expected);
-    let input = file(&folder, "a.hprof", &plain);
+    assert_eq!(text(&packed(&plain)), expected);
+    let input = written(&folder, "a.hprof", &plain);
     let mut piped = Command::new(env!("CARGO_BIN_EXE_hprof"));
     let piped = piped.args(["convert", "-", "-o", "-", "--to", "text"]);
     let piped = piped.stdin(File::open(&input).unwrap());
@@ -107,13 +93,13 @@ fn a_cut_file_gives_what_it_has_and_what_is_no_dump_gives_no_file() {
     let to_target = &["convert", "-o", target.to_str().unwrap()];
     let mut cut = Dump::small().bytes();
     cut.truncate(cut.len() - 20);
-    let output = hprof(to_target, &file(&folder, "cut", &cut));
+    let output = hprof(to_target, &written(&folder, "cut", &cut));
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let text = fs::read_to_string(&target).unwrap();
     assert!(text.ends_with("HEAP DUMP END\n"));
     fs::remove_file(&target).unwrap();
     for no_dump in [&b"something else"[..], text.as_bytes()] {
-        let output = hprof(to_target, &file(&folder, "none", no_dump));
+        let output = hprof(to_target, &written(&folder, "none", no_dump));
         assert_eq!(output.status.code(), Some(2));
         assert!(!target.exists());
     }
