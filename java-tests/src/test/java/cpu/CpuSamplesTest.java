@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import harness.Command;
 import harness.CpuStacks;
 import harness.HprofCheck;
-import harness.InTurn;
 import harness.Javac;
 import harness.Jdk;
 import harness.Jdks;
@@ -170,37 +169,6 @@ class CpuSamplesTest {
         assertTrue(first.in("cpu.TwoPhases.first") > 0 && first.in("cpu.TwoPhases.second") == 0, first::toString);
         CpuStacks second = new CpuStacks(folder.resolve("cpu.1.txt"));
         assertTrue(second.in("cpu.TwoPhases.first") == 0 && second.in("cpu.TwoPhases.second") > 0, second::toString);
-    }
-
-    @InTurn("AtOnceTest#noStackIsWrong")
-    @ParameterizedTest
-    @Rows("majors")
-    void threadsAndClassesThatComeAndGoAreUnharmed(Jdk jdk) {
-        Path report = folder.resolve("cpu.txt");
-        try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx256m").agent("cpu=samples,interval=1,cutoff=0,thread=y,file=" + report)
-                .run(Churn.class, "2").ready()) {
-            assertTrue(jvm.out.text().contains("WRONG null"), jvm.out::text);
-            assertEquals(0, jvm.end(), jvm.err::text);
-        }
-        CpuStacks stacks = new CpuStacks(report);
-        assertTrue(stacks.in("cpu.Churn.live") > 0, stacks::toString);
-    }
-
-    @InTurn("threeMethodsHaveTheirSharesAndWhoWaitsHasNone")
-    @Test
-    void theJdksOwnSamplesHaveTheSameMethodFirst() {
-        Path report = folder.resolve("cpu.txt");
-        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("cpu=samples,file=" + report)
-                .classPath(Javac.subjects(17)).run("cpu.Recorded", TENTHS).ready()) {
-            assertEquals(0, jvm.end(), jvm.err::text);
-            Map<String, Long> recorded = jvm.out.numbers("SEEN");
-            CpuStacks stacks = new CpuStacks(report);
-            String first = recorded.keySet().stream().max((a, b) -> Long.compare(recorded.get(a), recorded.get(b))).orElseThrow();
-            assertEquals("cpu.Mix.large", first, recorded::toString);
-            for (String other : List.of("cpu.Mix.medium", "cpu.Mix.small")) {
-                assertTrue(stacks.in(first) > stacks.in(other), stacks::toString);
-            }
-        }
     }
 
     @Test

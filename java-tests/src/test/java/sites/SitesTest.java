@@ -8,7 +8,6 @@ import harness.Beside;
 import harness.Collector;
 import harness.Engine;
 import harness.HprofCheck;
-import harness.InTurn;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -16,14 +15,9 @@ import harness.Rows;
 import harness.Setup;
 import harness.SiteList;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,7 +29,6 @@ class SitesTest {
     private static final String LEAKING = "sites.Leak.leak(Leak.java:";
     /** An estimate farther away than this many standard errors is wrong: all of the estimates together, one in a million by chance. */
     private static final double STANDARD_ERRORS = 6;
-    private static final Pattern DROPPED = Pattern.compile("\\bDropped[0-9]+\\b");
     private static final int SAMPLING_BYTES = 32 * 1024;
 
     @TempDir Path folder;
@@ -135,32 +128,6 @@ class SitesTest {
             double most = STANDARD_ERRORS * standardError + 1;
             assertTrue(truth - most <= estimate && estimate <= truth * (1 + surplus) + most,
                     name + " " + what + ": " + estimate + " for " + truth + ", allowed " + most);
-        }
-    }
-
-    @InTurn("ExactTest#aClassThatComesToLieWhereAnotherWasIsNotTakenForIt")
-    @ParameterizedTest
-    @Beside
-    @Rows("since11")
-    void classesAreUnloadedAllTheSame(Jdk jdk) {
-        Path report = folder.resolve("sites.txt");
-        Path log = folder.resolve("unloaded.log");
-        try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xlog:class+unload:file=" + log)
-                .agent("heap=sites,sampling=256,maxcost=0,cutoff=0,file=" + report).run(ManyLoaders.class).ready()) {
-            assertEquals(0, jvm.end(), jvm.err::text);
-        }
-        // The program's own: the JDK unloads classes that it made for reflection, too. The last few may still be in use.
-        assertTrue(names(log, DROPPED).size() >= ManyLoaders.LOADERS * 99 / 100, () -> "unloaded: " + names(log, DROPPED).size());
-        // Of 320 bytes that each class's objects have, one sample in 256.
-        assertTrue(names(report, DROPPED).size() > ManyLoaders.LOADERS / 2, () -> "sampled: " + names(report, DROPPED).size());
-    }
-
-    /** What a file has of this kind, each once. */
-    private static Set<String> names(Path file, Pattern kind) {
-        try (Stream<String> lines = Files.lines(file)) {
-            return lines.map(kind::matcher).filter(Matcher::find).map(Matcher::group).collect(Collectors.toSet());
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
     }
 

@@ -21,7 +21,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import leaks.Leaks;
-import lifecycle.Patient;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -195,14 +194,6 @@ class StreamsTest {
             return new ProcessBuilder("sh", "-c", "exec " + line).directory(folder.toFile()).start();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        }
-    }
-
-    @Test
-    void thereIsOnePlaceForDumps() {
-        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump,file=a.hprof,exec=cat").run(Patient.class)) {
-            assertFalse(jvm.exit() == 0);
-            assertTrue(jvm.err.text().contains("exec=cat: file or net options should only appear once"), jvm.err.text());
         }
     }
 
