@@ -167,7 +167,7 @@ impl<'f> Catalogue<'f> {
         let mut unfinished = vec![class];
         let mut last = self.object_class;
         while let Some(class) = unfinished.pop() {
-            let mirror = self.mirror_of_handle(&class, objects)?;
+            let mirror = tagged(self.env, objects, &class, "the tag of a class")?;
             if let Some(known) = self.class_of_mirror(mirror) {
                 last = known;
                 self.jni.forget(class);
@@ -274,20 +274,12 @@ impl<'f> Catalogue<'f> {
         let Some(super_class) = self.jni.superclass(class) else {
             return Ok(None);
         };
-        let mirror = self.mirror_of_handle(&super_class, objects)?;
+        let mirror = tagged(self.env, objects, &super_class, "the tag of a class")?;
         if self.class_of_mirror(mirror).is_none() {
             return Ok(Some(super_class));
         }
         self.jni.forget(super_class);
         Ok(None)
-    }
-
-    fn mirror_of_handle(
-        &self,
-        class: &Object<'_>,
-        objects: &mut ObjectTable,
-    ) -> Result<ObjectIndex, DumpError> {
-        tagged(self.env, objects, class, "the tag of a class")
     }
 
     fn named_row(

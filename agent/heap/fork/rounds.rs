@@ -87,6 +87,18 @@ impl Rounds {
     }
 }
 
+/// How much memory an image of `room_bytes` lacks, as the end of a sentence.
+pub(super) fn check_room(left: &MemoryLeft, room_bytes: u64) -> Result<(), String> {
+    match left.too_little_for(room_bytes) {
+        None => Ok(()),
+        Some(left_bytes) => Err(format!(
+            "needs {} MiB of memory, and {} MiB are left",
+            room_bytes >> 20,
+            left_bytes >> 20
+        )),
+    }
+}
+
 /// Says why there is no such image. The dump is whole without one.
 pub(super) fn no_image(why: impl Display) {
     say(&format!("the fork copies the heap, not an image: {why}"));

@@ -3,7 +3,7 @@
 
 use super::image::HeapImage;
 use super::product::Product;
-use super::rounds::{bytes, no_image, not_read, Rounds, MOST_ROUNDS, MOST_STOP_BYTES};
+use super::rounds::{bytes, check_room, no_image, not_read, Rounds, MOST_ROUNDS, MOST_STOP_BYTES};
 use crate::heap::error::Again;
 use crate::heap::left::memory_left;
 use crate::heap::stop_bound::huge_bytes;
@@ -116,13 +116,7 @@ impl RoundsImage {
         };
         let more_part = if least_bytes.is_some() { 1 } else { MORE_PART };
         let room_bytes = used_bytes + used_bytes / more_part;
-        if let Some(left_bytes) = image.rounds.left.too_little_for(room_bytes) {
-            return Err(format!(
-                "it needs {} MiB of memory, and {} MiB are left",
-                room_bytes >> 20,
-                left_bytes >> 20
-            ));
-        }
+        check_room(&image.rounds.left, room_bytes).map_err(|why| format!("it {why}"))?;
         let heap = &image.heap;
         image.rounds.run(|_| used(heap)).map_err(not_read)?;
         Ok(Some(image))

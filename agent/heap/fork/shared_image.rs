@@ -2,7 +2,7 @@
 //! objects is copied in the stop. It takes the heap's place in the child.
 
 use super::image::HeapImage;
-use super::rounds::bytes;
+use super::rounds::{bytes, check_room};
 use crate::heap::error::{Again, DumpError};
 use crate::heap::left::memory_left;
 use headroom::MemoryLeft;
@@ -27,8 +27,8 @@ const MORE_BYTES: u64 = 64 << 20;
 const MOST_THREADS: usize = 8;
 /// The application runs, so what is read of the heap may not be of one moment: how long to wait
 /// then, and how often.
-pub(super) const CHANGES: Duration = Duration::from_millis(10);
-pub(super) const LOOKS: u32 = 50;
+const CHANGES: Duration = Duration::from_millis(10);
+const LOOKS: u32 = 50;
 
 /// Room for an image of the heap, then the image.
 #[derive(Debug)]
@@ -57,13 +57,8 @@ impl SharedImage {
         let left = memory_left()?;
         let used = used_bytes(&heap, &left)?;
         let room = used + used / MORE_PART + MORE_BYTES;
-        if let Some(left_bytes) = left.too_little_for(room) {
-            return Err(DumpError::Engine(format!(
-                "an image of the heap needs {} MiB of memory, and {} MiB are left",
-                room >> 20,
-                left_bytes >> 20
-            )));
-        }
+        let refused = |why| DumpError::Engine(format!("an image of the heap {why}"));
+        check_room(&left, room).map_err(refused)?;
         let image = Image::with_room(room, || left.too_little().is_none());
         let image = image.map_err(no_room)?;
         let image = Self {
@@ -158,16 +153,27 @@ fn unread(error: io::Error) -> Again {
 
 /// The bytes that are in use.
 fn used_bytes(heap: &SharedHeap, left: &MemoryLeft) -> Result<u64, DumpError> {
+    if let Some(left_bytes) = left.too_little() {
+        return Err(DumpError::LittleMemory { left_bytes });
+    }
     let unknown = "the collector's own account of its heap cannot be read";
-    let mut why = DumpError::Engine(why_unknown(unknown));
-    for _ in 0..LOOKS {
-        if let Some(left_bytes) = left.too_little() {
-            return Err(DumpError::LittleMemory { left_bytes });
+    match account(heap) {
+        Ok(mapped) => Ok(bytes(&mapped.used)),
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+            Err(DumpError::Engine(why_unknown(unknown)))
         }
+        Err(error) => Err(unread(error).into()),
+    }
+}
+
+/// The heap while the application runs, by an account that may be old; `TimedOut` if there is none.
+pub(super) fn account(heap: &SharedHeap) -> io::Result<Mapped> {
+    let mut why = io::ErrorKind::TimedOut.into();
+    for _ in 0..LOOKS {
         match heap.look() {
-            Ok(Some(mapped)) => return Ok(bytes(&mapped.used)),
+            Ok(Some(mapped)) => return Ok(mapped),
             Ok(None) => {}
-            Err(error) => why = unread(error).into(),
+            Err(error) => why = error,
         }
         sleep(CHANGES);
     }

@@ -2,8 +2,8 @@
 //! runs: of a large heap of ZGC.
 
 use super::image::HeapImage;
-use super::rounds::{bytes, not_read, Rounds, MOST_STOP_BYTES};
-use super::shared_image::{is_moving, still, CHANGES, LOOKS};
+use super::rounds::{bytes, check_room, not_read, Rounds, MOST_STOP_BYTES};
+use super::shared_image::{account, is_moving, still};
 use crate::heap::error::Again;
 use crate::heap::left::memory_left;
 use crate::message::say;
@@ -16,7 +16,6 @@ use options::HeapCopy;
 use snapshot::layout::Colours;
 use std::io;
 use std::ops::Range;
-use std::thread::sleep;
 
 const PAGE_BYTES: u64 = 4096;
 /// A smaller heap is copied in the stop, in 5 to 15 ms.
@@ -78,13 +77,7 @@ impl SharedRounds {
         }
         let left = memory_left().map_err(|error| error.to_string())?;
         let room_bytes = used_bytes + used_bytes / MORE_PART;
-        if let Some(left_bytes) = left.too_little_for(room_bytes) {
-            return Err(format!(
-                "it needs {} MiB of memory, and {} MiB are left",
-                room_bytes >> 20,
-                left_bytes >> 20
-            ));
-        }
+        check_room(&left, room_bytes).map_err(|why| format!("it {why}"))?;
         let span = mapped.span();
         let views = mapped.views();
         let distances = views.iter().map(|view| view.wrapping_sub(span.start));
@@ -214,20 +207,6 @@ impl HeapImage for SharedRounds {
     fn range(&self) -> Option<Range<u64>> {
         self.copied.as_ref()?.0.objects()
     }
-}
-
-/// The heap while the application runs, by an account that may be old.
-fn account(heap: &SharedHeap) -> io::Result<Mapped> {
-    let mut why = io::ErrorKind::TimedOut.into();
-    for _ in 0..LOOKS {
-        match heap.look() {
-            Ok(Some(mapped)) => return Ok(mapped),
-            Ok(None) => {}
-            Err(error) => why = error,
-        }
-        sleep(CHANGES);
-    }
-    Err(why)
 }
 
 /// The used parts of the heap, once all its mappings are watched.
