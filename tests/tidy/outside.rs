@@ -82,7 +82,7 @@ fn options() -> BTreeSet<String> {
     texts
         .flat_map(|text| {
             let rows = quoted_after(&text, "name: \"").into_iter();
-            let names = rows.chain(quoted_after(&text, "refused(\""));
+            let names = rows.chain(quoted_after(&text, "\n    (\""));
             names.map(str::to_owned).collect::<Vec<_>>()
         })
         .collect()

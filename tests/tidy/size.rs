@@ -7,7 +7,7 @@ use std::path::Path;
 /// Most lines of product code of each package: neither blank nor comment, without tests, examples
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 16] = [
-    ("agent", 14972),
+    ("agent", 14954),
     ("bytecode", 2766),
     ("cli", 12623),
     ("format", 1157),
@@ -22,7 +22,7 @@ const MOST_CODE_LINES: [(&str, usize); 16] = [
     ("tables", 1149),
     ("text", 1365),
     ("trigger", 537),
-    ("writer", 4211),
+    ("writer", 4213),
 ];
 /// Most words of each document.
 const MOST_WORDS: [(&str, usize); 24] = [
