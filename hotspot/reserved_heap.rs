@@ -1,7 +1,7 @@
 //! The addresses that HotSpot has reserved for the heap, and what of them is in use as memory.
 
 use crate::memory_areas::Reserved;
-use crate::unused_heap::words;
+use crate::unused_heap::{word, words};
 use crate::vm_structs::Table;
 use jvm::object::Handle;
 use jvm::os::descriptor;
@@ -25,10 +25,8 @@ impl ReservedHeap {
     /// `None` if this JVM does not export the range, or if this object is not in it.
     pub fn of(object: Handle) -> Option<Self> {
         let place = Reserved::find(Table::find()?)?;
-        let heap = *words(&[place.heap])?.first()?;
-        let [start, length] = *words(&[heap + place.start, heap + place.words])?.as_slice() else {
-            return None;
-        };
+        let heap = word(place.heap)?;
+        let [start, length] = words([heap + place.start, heap + place.words])?;
         let reserved = start..start.checked_add(length.checked_mul(8)?)?;
         let whole = [reserved.start, reserved.end].map(|edge| edge % PAGE_BYTES == 0);
         let own = object.word()?;

@@ -92,7 +92,7 @@ impl UnusedHeap {
             let spaces = spaces.into_iter();
             spaces.map(|[_, top, end]| top..end).collect()
         });
-        let objects = words(slots);
+        let objects = all_words(slots);
         match (unused, objects) {
             (Some(unused), Some(objects)) => parts_without(unused, objects),
             _ => Vec::new(),
@@ -149,9 +149,7 @@ impl Regions {
     /// All regions. One that is not free counts as full.
     fn all(&self) -> Option<Vec<[u64; 3]>> {
         let heap = word(self.heap)?;
-        let [table, length] = *words(&[heap + self.table, heap + self.length])?.as_slice() else {
-            return None;
-        };
+        let [table, length] = words([heap + self.table, heap + self.length])?;
         let length = usize::try_from(length.min(MOST_REGIONS)).ok()?;
         let mut regions = numbers(&careful_reads::copies(&[table], length * 8)?);
         // A region that was never in use has no entry.
@@ -193,7 +191,7 @@ impl Spaces {
         let generation = |name| table.static_address("ParallelScavengeHeap", name);
         let (young, old) = (generation("_young_gen")?, generation("_old_gen")?);
         // Null if another collector is in use.
-        let in_use = words(&[young, old])?.iter().all(|&address| address != 0);
+        let in_use = words([young, old])?.iter().all(|&address| address != 0);
         let places = Self::at(
             table,
             [young, old],
@@ -245,9 +243,7 @@ impl Spaces {
 
     /// All spaces.
     fn all(&self) -> Option<Vec<[u64; 3]>> {
-        let [young, old] = *words(&[self.young, self.old])?.as_slice() else {
-            return None;
-        };
+        let [young, old] = words([self.young, self.old])?;
         let mut spaces: Vec<_> = self
             .young_spaces
             .iter()
@@ -255,11 +251,9 @@ impl Spaces {
             .collect();
         spaces.push(old + self.old_space);
         let mut all = Vec::new();
-        for space in words(&spaces)? {
+        for space in all_words(&spaces)? {
             let edges = [self.bottom, self.top, self.end].map(|edge| space + edge);
-            let [bottom, top, end] = *words(&edges)?.as_slice() else {
-                return None;
-            };
+            let [bottom, top, end] = words(edges)?;
             if bottom > top || top > end {
                 return None;
             }
@@ -301,13 +295,18 @@ fn parts_without(mut unused: Vec<Range<u64>>, objects: Vec<u64>) -> Vec<Range<u6
 }
 
 /// The word at an address.
-fn word(address: u64) -> Option<u64> {
-    words(&[address])?.first().copied()
+pub(crate) fn word(address: u64) -> Option<u64> {
+    words([address]).map(|[word]| word)
 }
 
 /// The words at these addresses.
-pub(crate) fn words(addresses: &[u64]) -> Option<Vec<u64>> {
+fn all_words(addresses: &[u64]) -> Option<Vec<u64>> {
     Some(numbers(&careful_reads::copies(addresses, 8)?))
+}
+
+/// The same for a known number of addresses.
+pub(crate) fn words<const N: usize>(addresses: [u64; N]) -> Option<[u64; N]> {
+    all_words(&addresses)?.try_into().ok()
 }
 
 pub(crate) fn numbers(bytes: &[u8]) -> Vec<u64> {

@@ -11,7 +11,7 @@
 //! asked first: what is used is read after it, and no relocation begins in a stop.
 
 use crate::flags;
-use crate::unused_heap::{number, numbers, words};
+use crate::unused_heap::{number, numbers, word, words};
 use crate::vm_structs::Table;
 use jvm::os::careful_reads;
 use jvm::os::written_pages::joined;
@@ -71,15 +71,13 @@ impl Zgc {
         let kind = |name: &str| format!("{letter}{name}");
         let offset = |of: &str, field: &str| table.offset(&kind(of), field);
         let globals = table.static_address(&kind("GlobalsForVMStructs"), "_instance_p")?;
-        let [globals] = *words(&[globals])?.as_slice() else {
-            return None;
-        };
+        let globals = word(globals)?;
         let variable = |name: &str| {
             let field = offset("GlobalsForVMStructs", &format!("_{letter}{name}"))?;
-            words(&[globals.checked_add(field)?])?.first().copied()
+            word(globals.checked_add(field)?)
         };
         let collected = table.static_address("Universe", "_collectedHeap")?;
-        let heap = words(&[collected])?.first()? + offset("CollectedHeap", "_heap")?;
+        let heap = word(collected)? + offset("CollectedHeap", "_heap")?;
         let granules = offset("GranuleMapForPageTable", "_map")?;
         let page_table = heap + offset("Heap", "_page_table")?;
         let pages = granule_table(page_table + granules)?;
@@ -104,7 +102,7 @@ impl Zgc {
         };
         let offset_mask = variable("AddressOffsetMask")?;
         // Zero if the other ZGC of 21 is in use.
-        words(&[good])?.first().filter(|&&good| good != 0)?;
+        word(good).filter(|&good| good != 0)?;
         let entries = Table::size_bytes(&kind("Forwarding"))?;
         let start = offset("VirtualMemory", "_start")?;
         let length = offset("AttachedArrayForForwarding", "_length")?;
@@ -131,11 +129,7 @@ impl Zgc {
     /// How references are coloured now; `None` if it cannot be read. Call it while the application
     /// stands still.
     pub(crate) fn colours(&self) -> Option<Colours> {
-        let [offset_mask, good, stale] =
-            *words(&[self.offset_mask, self.good, self.stale])?.as_slice()
-        else {
-            return None;
-        };
+        let [offset_mask, good, stale] = words([self.offset_mask, self.good, self.stale])?;
         let good = match self.moved {
             Moved::InAll(moved) => Good::View { good, stale, moved },
             Moved::ByGeneration(moved) => Good::Remapped { bit: good, moved },
@@ -241,10 +235,8 @@ fn entries(table: GranuleTable, granules: Range<u64>) -> Option<Vec<u64>> {
 
 /// The table whose pointer to its entries is here; its length stands before.
 fn granule_table(pointer: u64) -> Option<GranuleTable> {
-    match *words(&[pointer.checked_sub(8)?, pointer])?.as_slice() {
-        [length, entries] if entries != 0 => Some(GranuleTable { entries, length }),
-        _ => None,
-    }
+    let [length, entries] = words([pointer.checked_sub(8)?, pointer])?;
+    (entries != 0).then_some(GranuleTable { entries, length })
 }
 
 /// The forwarding tables of both generations, which lie in the heap's object. No JVM exports their
