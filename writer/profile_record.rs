@@ -163,3 +163,32 @@ impl EndThread {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use format::ClassName;
+    use tables::{ClassId, TraceId};
+
+    #[test]
+    fn what_passes_four_bytes_is_the_most_they_hold() {
+        let total = SiteTotals {
+            bytes: 1 << 32,
+            objects: 1,
+        };
+        let row = Site {
+            class: ClassId::new(7).unwrap(),
+            name: ClassName::from_signature(b"[I"),
+            trace: TraceId::EMPTY,
+            live: total,
+            allocated: total,
+        };
+        let rows = [row];
+        let sites = Sites::new(&rows, SiteOrder::LiveBytes, 0.0);
+        let mut out = Vec::new();
+        AllocSites { sites: &sites }.encode(&mut out).unwrap();
+        assert_eq!(out[15..19], [0xFF; 4]);
+        assert_eq!(out[23..31], (1u64 << 32).to_be_bytes());
+        assert_eq!(out[52..56], [0xFF; 4]);
+    }
+}

@@ -13,7 +13,7 @@ const MOST_CODE_LINES: [(&str, usize); 16] = [
     ("format", 1157),
     ("graph", 8861),
     ("headroom", 249),
-    ("hotspot", 5178),
+    ("hotspot", 5165),
     ("jvm", 4975),
     ("options", 1674),
     ("reader", 6874),

@@ -9,4 +9,5 @@
 
 mod dump_file;
 mod golden;
+mod real_records;
 mod tail;
