@@ -7,7 +7,7 @@ use std::path::Path;
 /// Most lines of product code of each package: neither blank nor comment, without tests, examples
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 16] = [
-    ("agent", 14954),
+    ("agent", 14948),
     ("bytecode", 2766),
     ("cli", 12623),
     ("format", 1157),
@@ -49,7 +49,7 @@ const MOST_WORDS: [(&str, usize); 24] = [
     ("docs/releasing.md", 197),
     ("docs/sql.md", 1077),
     ("docs/troubleshooting.md", 2121),
-    ("java-tests/README.md", 592),
+    ("java-tests/README.md", 590),
 ];
 /// Most commands of `hprof`.
 const MOST_COMMANDS: usize = 15;

@@ -67,6 +67,12 @@ thread_local! {
     static CARRIED: Cell<Option<i64>> = const { Cell::new(None) };
 }
 
+/// Runs `body` with this thread's calls. An ending thread may call methods after its thread-locals
+/// are gone, and registering a thread calls some while they are borrowed; these are not counted.
+fn with_calls(body: impl FnOnce(&mut Option<OwnCalls>)) {
+    let _ = CALLS.try_with(|calls| calls.try_borrow_mut().map(|mut calls| body(&mut calls)));
+}
+
 impl CpuTimes {
     /// No calls yet.
     pub(crate) fn new(traces: Arc<StackTraces>) -> Self {
@@ -82,13 +88,7 @@ impl CpuTimes {
     /// The method with this number starts. On the thread that runs it; for a virtual thread, on its
     /// carrier.
     pub(crate) fn enter(self: &Arc<Self>, env: &Env, jni: &Jni<'_>, number: i32) {
-        // An ending thread may call methods after its thread-locals are gone; these are not
-        // counted.
-        let _ = CALLS.try_with(|calls| {
-            // Already borrowed: registering the thread called a method. That one is not counted.
-            let Ok(mut calls) = calls.try_borrow_mut() else {
-                return;
-            };
+        with_calls(|calls| {
             let calls = calls.get_or_insert_with(|| self.know(env, jni));
             let now = calls.clock.nanos();
             calls.contexts.enter(number.unsigned_abs(), now);
@@ -97,11 +97,8 @@ impl CpuTimes {
 
     /// The method with this number ends.
     pub(crate) fn exit(number: i32) {
-        let _ = CALLS.try_with(|calls| {
-            let Ok(mut calls) = calls.try_borrow_mut() else {
-                return;
-            };
-            if let Some(calls) = calls.as_mut() {
+        with_calls(|calls| {
+            if let Some(calls) = calls {
                 let now = calls.clock.nanos();
                 calls.contexts.exit(number.unsigned_abs(), now);
             }
@@ -113,10 +110,7 @@ impl CpuTimes {
     pub(crate) fn mount(self: &Arc<Self>, env: &Env, jni: &Jni<'_>, number: Option<i64>) {
         let _ = CARRIED.try_with(|carried| carried.set(number));
         let methods = number.and_then(|thread| self.unmounted.take(thread));
-        let _ = CALLS.try_with(|calls| {
-            let Ok(mut calls) = calls.try_borrow_mut() else {
-                return;
-            };
+        with_calls(|calls| {
             // A carrier without methods so far is registered by those of the virtual thread.
             if calls.is_none() && methods.is_none() {
                 return;
