@@ -1,8 +1,9 @@
 //! The JVM's end, and signs of life: how long to wait for a running dump.
 //!
 //! While the JVM runs, a dump may wait for a slow disk as long as `timeout` allows. Once the JVM is
-//! shutting down, its user waits, too. So whatever waits for a dump then gives it up after
-//! [`SILENCE_LIMIT`] without a sign of life.
+//! shutting down, its user waits, too. So a forked copy is then given up after [`SILENCE_LIMIT`]
+//! without a sign of life. What comes before the fork, and HotSpot's dumper, show none for longer,
+//! so `VMDeath` waits for `timeout` then.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
