@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use sample::{root, Dump};
 use tempfile::TempDir;
 
-use crate::support::{hprof, json, stdout, written};
+use crate::run::{hprof, json, stdout, written};
 
 #[test]
 fn a_sound_file_is_ok() {

@@ -11,7 +11,7 @@ use rustix::process::{kill_process, Pid, Signal};
 use sample::{bytes, instance, load_class, ClassDump, Dump};
 use tempfile::TempDir;
 
-use crate::support::{packed, written};
+use crate::run::{packed, written};
 
 /// Address space of the command: its budget is 256 MiB, and the tables built from that take no more
 /// than this.

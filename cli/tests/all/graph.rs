@@ -7,7 +7,7 @@ use sample::{wasteful, Dump};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{packed, stdout as text, written};
+use crate::run::{packed, stdout as text, written};
 
 const CACHE: u64 = 0x2000;
 

@@ -8,7 +8,7 @@ use flate2::{write::GzEncoder, Compression};
 use sample::{bytes, frame, instance, load_class, record, root, string, trace, Dump};
 use tempfile::TempDir;
 
-use crate::support::profile;
+use crate::run::profile;
 
 /// Address space of the command: its budget is 256 MiB, and the tables built from that take no more
 /// than this.

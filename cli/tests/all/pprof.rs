@@ -9,7 +9,7 @@ use flate2::read::GzDecoder;
 use sample::Dump;
 use tempfile::TempDir;
 
-use crate::support::profile;
+use crate::run::profile;
 
 /// A field of a message: a number, or bytes.
 enum Value {

@@ -8,7 +8,7 @@ use std::process::Command;
 use sample::{Dump, Record};
 use tempfile::TempDir;
 
-use crate::support::{hprof, profile, stdout, written};
+use crate::run::{hprof, profile, stdout, written};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/profiles");
 

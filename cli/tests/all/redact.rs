@@ -11,7 +11,7 @@ use sample::{wasteful, Dump};
 use serde_json::{json, Value};
 use tempfile::TempDir;
 
-use crate::support::{packed, written};
+use crate::run::{packed, written};
 
 fn hprof(arguments: &[&str], folder: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));

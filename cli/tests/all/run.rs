@@ -1,4 +1,4 @@
-//! What several files of tests share.
+//! Runs the command on files that tests make.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

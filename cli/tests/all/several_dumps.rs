@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use sample::Dump;
 use tempfile::TempDir;
 
-use crate::support;
+use crate::run;
 
 /// A record of the JDK's agent: settings.
 const SETTINGS: [u8; 15] = [0x0E, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0, 1, 0, 0];
@@ -55,7 +55,7 @@ fn each_command_reads_the_last_dump_and_says_so() {
     let plain = folder.path().join("a.hprof");
     let packed = folder.path().join("a.hprof.gz");
     std::fs::write(&plain, two()).unwrap();
-    std::fs::write(&packed, support::packed(&two())).unwrap();
+    std::fs::write(&packed, run::packed(&two())).unwrap();
     let (copy, page) = (folder.path().join("r.hprof"), folder.path().join("r.html"));
     for file in [&plain, &packed] {
         for (words, rest) in [

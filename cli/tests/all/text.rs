@@ -7,7 +7,7 @@ use std::process::Command;
 use sample::{bytes, record, root, Dump};
 use tempfile::TempDir;
 
-use crate::support::{hprof, packed, written};
+use crate::run::{hprof, packed, written};
 
 /// The text of a file that is sound.
 fn text(dump: &[u8]) -> String {
