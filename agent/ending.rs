@@ -1,9 +1,9 @@
 //! The JVM's end, and signs of life: how long to wait for a running dump.
 //!
 //! While the JVM runs, a dump may wait for a slow disk as long as `timeout` allows. Once the JVM is
-//! shutting down, its user waits, too. So a forked copy is then given up after [`SILENCE_LIMIT`]
-//! without a sign of life. What comes before the fork, and HotSpot's dumper, show none for longer,
-//! so `VMDeath` waits for `timeout` then.
+//! shutting down, its user waits, too. So a forked copy or HotSpot's dumper is then given up after
+//! [`SILENCE_LIMIT`] without a sign of life. What comes before the fork shows none for longer, so
+//! `VMDeath` waits for `timeout` then.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -17,6 +17,8 @@ pub(crate) const LOOK: Duration = Duration::from_millis(250);
 const MOST_LOOK: Duration = Duration::from_secs(1);
 
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+/// Whether the running dump is given up.
+static GIVEN_UP: AtomicBool = AtomicBool::new(false);
 /// The number of signs of life.
 static SIGNS: AtomicU64 = AtomicU64::new(0);
 
@@ -34,6 +36,12 @@ pub(crate) fn has_begun() -> bool {
 /// Shows that the running dump makes progress. Any thread, including callbacks of a heap walk.
 pub(crate) fn show_life() {
     SIGNS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Ends the wait of all who wait for the running dump, whatever their limits. Any thread, once the
+/// JVM is shutting down.
+pub(crate) fn give_up() {
+    GIVEN_UP.store(true, Ordering::Release);
 }
 
 /// The time of one who waits, by regular looks. While the process is frozen (a container that is
@@ -78,8 +86,11 @@ impl Quiet {
         }
     }
 
-    /// The time since the last sign of life of any dump.
+    /// The time since the last sign of life of any dump; endless if the running one is given up.
     pub(crate) fn time(&mut self) -> Duration {
+        if GIVEN_UP.load(Ordering::Acquire) {
+            return Duration::MAX;
+        }
         if self.signs != SIGNS.load(Ordering::Relaxed) {
             *self = Self::begin();
         }
