@@ -68,11 +68,6 @@ impl Listener for Session {
             return Some(more.unwrap_or(rewritten));
         }
         let injection = self.profiles.injection.as_ref()?;
-        if let Some(allocations) = &self.profiles.allocations {
-            if injection.is_started() {
-                allocations.note_class_file();
-            }
-        }
         injection.rewrite(jni, file.bytes, file.loader)
     }
 
@@ -176,9 +171,9 @@ impl Tracked for Session {
         }
     }
 
-    fn new_array(&self, jni: &Jni<'_>, array: &Object<'_>, length: i32) {
+    fn new_array(&self, jni: &Jni<'_>, array: &Object<'_>, _length: i32) {
         if let Some(allocations) = &self.profiles.allocations {
-            allocations.note_new(&self.env, jni, array, New::Array(length));
+            allocations.note_new(&self.env, jni, array, New::Array);
         }
     }
 
@@ -187,7 +182,7 @@ impl Tracked for Session {
             return;
         };
         let length = jni.array_length(array);
-        allocations.note_new(&self.env, jni, array, New::Nest(length));
+        allocations.note_new(&self.env, jni, array, New::Array);
         if dimensions > 1 {
             for index in 0..length {
                 let Some(inner) = jni.element(array, index) else {

@@ -15,8 +15,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const MOST_HEAPS: u64 = 8;
 /// Marks a segment that belongs to no block.
 const UNUSED_SEGMENT: u8 = 0xFF;
-/// Fewest words of a frame: its saved frame pointer and its return address.
-const LEAST_WORDS: u16 = 2;
 /// HotSpot's names for the code of methods and of native methods.
 const METHOD_NAMES: [&CStr; 2] = [c"nmethod", c"native nmethod"];
 
@@ -24,7 +22,6 @@ const METHOD_NAMES: [&CStr; 2] = [c"nmethod", c"native nmethod"];
 #[derive(Debug)]
 pub(super) struct CodeCache {
     heaps: Vec<CodeHeap>,
-    low: u64,
     layout: Layout,
     /// The addresses at which HotSpot has [`METHOD_NAMES`]; 0 until they are first seen.
     names: [AtomicU64; METHOD_NAMES.len()],
@@ -63,20 +60,8 @@ struct Layout {
     frame_complete: Complete,
     name: u64,
     frame_size_words: u64,
-    compile_id: u64,
     /// The handlers to which HotSpot redirects returns into a deoptimized method.
     deoptimization: [Option<Place>; 2],
-}
-
-/// The code of a method at a return address. Each thread remembers thousands, so it is small.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct CompiledFrame {
-    /// The return address, relative to the start of the code cache.
-    pub(super) distance: u32,
-    /// The start of the method, also relative.
-    method: u32,
-    compile_id: u32,
-    size_words: u16,
 }
 
 /// The code of any kind at a return address.
@@ -97,51 +82,18 @@ pub(super) struct Returned {
     pub(super) is_stub: bool,
 }
 
-const _: () = assert!(std::mem::size_of::<CompiledFrame>() == 16);
-
-impl CompiledFrame {
-    /// Bytes from the frame's stack pointer to that of its caller.
-    pub(super) fn size_bytes(self) -> u64 {
-        u64::from(self.size_words) * WORD_BYTES
-    }
-
-    /// Identifies the address and the compilation. No other compilation ever gets the same key.
-    pub(super) fn key(self) -> u64 {
-        (u64::from(self.distance) << 32) | u64::from(self.compile_id)
-    }
-}
-
 impl CodeCache {
     /// Looks up the structures; `None` if this JVM does not export them.
     pub(super) fn find() -> Option<Self> {
         let table = Table::find()?;
-        let heaps = CodeHeap::all(table)?;
-        let low = heaps.iter().map(|heap| heap.low.bits()).min()?;
         let call_stub = table.static_address("StubRoutines", "_call_stub_return_address")?;
         Some(Self {
-            heaps,
-            low,
+            heaps: CodeHeap::all(table)?,
             layout: Layout::find(table)?,
             names: Default::default(),
             interpreter: Interpreter::find(table)?,
             // SAFETY: a variable of HotSpot.
             call_stub_return: unsafe { Address::new(call_stub).read() },
-        })
-    }
-
-    /// The compiled method at `pc`, to which a frame of the calling thread returns. `None` if there
-    /// is none, or if the return was redirected for a deoptimization.
-    pub(super) fn frame(&self, pc: u64) -> Option<CompiledFrame> {
-        let method = self.blob(pc)?;
-        if !self.is_method(method) || self.layout.is_deoptimized(method, pc) {
-            return None;
-        }
-        let words = u16::try_from(self.layout.frame_size_words(method)).ok()?;
-        Some(CompiledFrame {
-            distance: self.distance(pc)?,
-            method: self.distance(method.bits())?,
-            compile_id: self.layout.compile_id(method),
-            size_words: words.checked_sub(LEAST_WORDS)? + LEAST_WORDS,
         })
     }
 
@@ -173,11 +125,6 @@ impl CodeCache {
             is_deoptimized: is_method && handlers.any(is_handler),
             is_stub: STUBS.iter().any(|stub| text.starts_with(stub)),
         })
-    }
-
-    /// Distance from the start of the cache, which is smaller than 2 GiB; `None` outside of it.
-    pub(super) fn distance(&self, address: u64) -> Option<u32> {
-        u32::try_from(address.checked_sub(self.low)?).ok()
     }
 
     /// The state of the frame of the code that runs at `pc`. `None` outside of the code cache, and
@@ -229,15 +176,6 @@ impl CodeCache {
         Some(block.add(self.layout.block_header_size))
     }
 
-    /// Whether the code that was found before is still there, or was freed and replaced. New code
-    /// may start at another address and leave the old start as it was, so both the start and the
-    /// compilation are compared.
-    pub(super) fn is_current(&self, frame: &CompiledFrame) -> bool {
-        let method = Address::new(self.low).add(u64::from(frame.method));
-        self.blob(self.low + u64::from(frame.distance)) == Some(method)
-            && self.layout.compile_id(method) == frame.compile_id
-    }
-
     /// Whether a blob is a method. A thread must run it or have a frame of it.
     fn is_method(&self, blob: Address) -> bool {
         // SAFETY: a code blob in use has a pointer to its name there.
@@ -274,19 +212,8 @@ impl Layout {
             frame_complete: Complete::find(table)?,
             name: table.offset("CodeBlob", "_name")?,
             frame_size_words: table.offset("CodeBlob", "_frame_size")?,
-            compile_id: table.offset("nmethod", "_compile_id")?,
             deoptimization: handlers(table)?,
         })
-    }
-
-    fn compile_id(&self, method: Address) -> u32 {
-        // SAFETY: the field of a compiled method.
-        unsafe { method.add(self.compile_id).read() }
-    }
-
-    fn frame_size_words(&self, method: Address) -> i32 {
-        // SAFETY: the field of a compiled method.
-        unsafe { method.add(self.frame_size_words).read() }
     }
 
     /// The first instruction at which a method's frame is complete.
@@ -300,12 +227,6 @@ impl Layout {
             (self.code.of(method), offset)
         };
         code.offset(offset).bits()
-    }
-
-    fn is_deoptimized(&self, method: Address, pc: u64) -> bool {
-        let mut handlers = self.deoptimization.iter().flatten();
-        // SAFETY: fields of a compiled method.
-        handlers.any(|handler| unsafe { handler.of(method) }.bits() == pc)
     }
 }
 
@@ -457,12 +378,10 @@ pub(super) mod fake {
                 frame_complete: Complete::Int(12),
                 name: 0,
                 frame_size_words: 16,
-                compile_id: 20,
                 deoptimization: [None, None],
             };
             let cache = CodeCache {
                 heaps: vec![heap],
-                low,
                 layout,
                 names: Default::default(),
                 interpreter: Interpreter::fake(0x1000, 0x2000),
@@ -503,18 +422,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_frame_is_a_methods_alone() {
-        let code = FakeCode::new();
-        let frame = code.cache.frame(code.pc(0, 20)).unwrap();
-        assert_eq!(frame.size_bytes(), 3 * 8);
-        assert_eq!(frame.key(), ((8 + 32 + 20) << 32) | 77);
-        assert!(code.cache.is_current(&frame));
-        assert!(code.cache.frame(code.pc(1, 20)).is_none());
-        assert!(code.cache.frame(code.pc(2, 0)).is_none());
-        assert!(code.cache.frame(0x1800).is_none());
-    }
-
-    #[test]
     fn code_stands_before_in_and_behind_its_frame() {
         let mut code = FakeCode::new();
         code.put(0, 40, 0xC3);
@@ -532,7 +439,7 @@ mod tests {
         let code = FakeCode::new();
         assert!(!code.cache.is_java(code.pc(0, 20)));
         assert!(code.cache.is_java(0x1800));
-        assert!(code.cache.frame(code.pc(0, 20)).is_some());
+        assert_eq!(code.cache.standing(code.pc(0, 20)), Some(Standing::InFrame));
         assert!(code.cache.is_java(code.pc(0, 20)));
         assert!(!code.cache.is_java(code.pc(1, 20)));
     }

@@ -1,13 +1,12 @@
-//! What no specification of HotSpot promises: its structures, what the agent reads from them while
-//! the application runs (the calling thread's stack), what the forked copy reads from them, and
-//! HotSpot's own heap dumper.
+//! What no specification of HotSpot promises: its structures, what the agent and the forked copy
+//! read from them, its function for profilers, and its own heap dumper.
 //!
-//! So every user of what is read while the application runs has another way, compares both ways now
-//! and then, and gives this one up for good if they differ.
+//! So every user of what is read while the application runs has another way.
 //!
 //! Each read is `unsafe`; its comment says what keeps the memory mapped.
 #![allow(unsafe_code)]
 
+mod anchor;
 pub mod anonymous_names;
 mod call_arguments;
 pub mod call_trace;
@@ -36,7 +35,6 @@ pub mod sampler;
 mod scopes;
 mod shared_heap;
 mod stack_chunks;
-mod stack_walk;
 mod standing_stacks;
 mod tag_words;
 mod thread_handles;
@@ -59,7 +57,6 @@ pub use reference::Reference;
 pub use reserved_heap::{without, ReservedHeap};
 pub use scopes::JavaFrame;
 pub use shared_heap::{Mapped, SharedHeap, Uncopied};
-pub use stack_walk::{JavaCode, StackWalk};
 pub use standing_stacks::{HeldInChunks, StandingStacks};
 pub use tag_words::TagWords;
 pub use thread_handles::ThreadHandles;

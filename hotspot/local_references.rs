@@ -3,8 +3,8 @@
 //! such references for the native method below a call, and here is none (jniHandles.hpp,
 //! javaCalls.hpp).
 
+use super::anchor::AnchorLayout;
 use super::memory::{Address, Readable, WORD_BYTES};
-use super::stack_walk::AnchorLayout;
 use super::vm_structs::Table;
 
 /// Where a call keeps the thread, and the caller's references.

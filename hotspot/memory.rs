@@ -105,21 +105,6 @@ impl<'m> Readable<'m> {
     }
 }
 
-/// The highest address after the calling thread's stack; `None` if the system does not report it.
-pub(super) fn own_stack_end() -> Option<u64> {
-    // SAFETY: the attributes are filled in before they are read, and destroyed once.
-    unsafe {
-        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
-        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
-            return None;
-        }
-        let (mut low, mut size_bytes) = (std::ptr::null_mut(), 0);
-        let answer = libc::pthread_attr_getstack(&attributes, &mut low, &mut size_bytes);
-        libc::pthread_attr_destroy(&mut attributes);
-        (answer == 0).then(|| (low as u64).saturating_add(size_bytes as u64))
-    }
-}
-
 /// This process's memory, for tests.
 #[cfg(test)]
 pub(super) mod fake {
@@ -182,12 +167,5 @@ mod tests {
         assert_eq!(text(c"ab".as_ptr() as u64), Some(b"ab".to_vec()));
         assert_eq!(text(c"abcdef".as_ptr() as u64), Some(b"abcd".to_vec()));
         assert_eq!((text(8), text(u64::MAX)), (None, None));
-    }
-
-    #[test]
-    fn the_stack_ends_behind_what_is_on_it() {
-        let here = 0_u8;
-        let end = own_stack_end().unwrap();
-        assert!(end > std::ptr::from_ref(&here) as u64);
     }
 }

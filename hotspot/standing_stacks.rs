@@ -10,6 +10,7 @@
 //! of virtual threads, are read when the copy has found them
 //! ([`stack_chunks`](super::stack_chunks)).
 
+use super::anchor::{AnchorLayout, Frame, CALL_WRAPPER_WORDS};
 use super::call_arguments::CallArguments;
 use super::chunk_layout::{ChunkClass, ChunkFacts};
 use super::code_cache::CodeCache;
@@ -18,7 +19,6 @@ use super::memory::{Address, Readable, WORD_BYTES};
 use super::oop_maps::{Entry, OopMaps, Spot};
 use super::passed_frames::{Code, PassedFrames, PassedStack};
 use super::reference::Reference;
-use super::stack_walk::{AnchorLayout, Frame, CALL_WRAPPER_WORDS};
 use super::thread_list::{ThreadList, ThreadObject};
 use super::upcalls::Upcalls;
 use super::vm_structs::Table;

@@ -180,17 +180,6 @@ impl<'f> Jni<'f> {
         self.raw as u64
     }
 
-    /// The address of HotSpot's structure for a running platform thread (`java.lang.Thread.eetop`);
-    /// `None` if this JVM keeps it elsewhere.
-    pub fn native_thread(&self, thread: &Object<'_>) -> Option<u64> {
-        let address = self.with_crate(|env| {
-            // SAFETY: a live local reference, which the wrapper does not release.
-            let thread = unsafe { JObject::from_raw(thread.raw()) };
-            env.get_field(&thread, "eetop", "J")?.j()
-        })?;
-        u64::try_from(address).ok().filter(|&address| address != 0)
-    }
-
     /// The number of a thread, virtual or not (`java.lang.Thread.tid`); `None` if this JVM keeps it
     /// elsewhere. Numbers are never reused.
     pub fn thread_number(&self, thread: &Object<'_>) -> Option<i64> {

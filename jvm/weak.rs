@@ -58,12 +58,6 @@ impl<'f> Jni<'f> {
         unsafe { jni_call!(self, IsSameObject(weak.0, null_mut()), 0) != 0 }
     }
 
-    /// Whether a weak handle refers to this object.
-    pub fn is_behind(&self, weak: &Weak, object: &Object<'_>) -> bool {
-        // SAFETY: made by `weak` and not released; a live local reference.
-        unsafe { jni_call!(self, IsSameObject(weak.0, object.raw()), 0) != 0 }
-    }
-
     /// Releases a shared weak handle if this is its last owner.
     pub fn forget_shared(&self, weak: Arc<Weak>) {
         if let Some(weak) = Arc::into_inner(weak) {

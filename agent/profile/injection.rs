@@ -155,12 +155,6 @@ impl Injection {
         }
     }
 
-    /// Whether the classes loaded at `VMInit` have passed the hook, so that another agent caused
-    /// any further pass.
-    pub(crate) fn is_started(&self) -> bool {
-        self.tracker.get().is_some()
-    }
-
     /// Number of classes and methods that could not be rewritten.
     pub(crate) fn left_alone(&self) -> (u64, u64) {
         (

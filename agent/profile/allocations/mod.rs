@@ -156,9 +156,6 @@ impl Allocations {
     /// `VMInit`, before anything is counted.
     pub(crate) fn start(&self, env: &Env, jni: &Jni<'_>) {
         if let Ok(thread) = env.current_thread(jni) {
-            if let Some(exact) = &self.exact {
-                exact.start(jni, &thread);
-            }
             self.slots.look(jni, &thread);
             jni.forget(thread);
         }
@@ -169,14 +166,6 @@ impl Allocations {
         self.collections.fetch_add(1, Ordering::Relaxed);
         if let Some(exact) = &self.exact {
             exact.note_collection();
-        }
-    }
-
-    /// `ClassFileLoadHook`, but for the classes that the session itself sends through it: calls
-    /// nothing, takes no lock.
-    pub(crate) fn note_class_file(&self) {
-        if let Some(exact) = &self.exact {
-            exact.note_class_file();
         }
     }
 
