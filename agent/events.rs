@@ -171,24 +171,17 @@ impl Tracked for Session {
         }
     }
 
-    fn new_array(&self, jni: &Jni<'_>, array: &Object<'_>, _length: i32) {
-        if let Some(allocations) = &self.profiles.allocations {
-            allocations.note_new(&self.env, jni, array, New::Array);
-        }
-    }
-
-    fn new_arrays(&self, jni: &Jni<'_>, array: &Object<'_>, dimensions: i32) {
+    fn new_array(&self, jni: &Jni<'_>, array: &Object<'_>, dimensions: i32) {
         let Some(allocations) = &self.profiles.allocations else {
             return;
         };
-        let length = jni.array_length(array);
         allocations.note_new(&self.env, jni, array, New::Array);
         if dimensions > 1 {
-            for index in 0..length {
+            for index in 0..jni.array_length(array) {
                 let Some(inner) = jni.element(array, index) else {
                     continue;
                 };
-                self.new_arrays(jni, &inner, dimensions - 1);
+                self.new_array(jni, &inner, dimensions - 1);
                 jni.forget(inner);
             }
         }

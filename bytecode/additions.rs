@@ -11,7 +11,6 @@ pub(crate) enum Shared {
     ObjectInit,
     ErrorInit,
     NewArray,
-    NewArrays,
     Enter,
     Exit,
     Throwable,
@@ -22,10 +21,9 @@ pub(crate) enum Shared {
     EnterSign,
     ExitSign,
     NewArraySign,
-    NewArraysSign,
 }
 
-const SHARED: usize = Shared::NewArraysSign as usize + 1;
+const SHARED: usize = Shared::NewArraySign as usize + 1;
 
 /// The added constants: their bytes, and the total number of constants.
 #[derive(Debug)]

@@ -38,7 +38,7 @@ impl Emitter<'_> {
                     out.put(&self.snippets.before_return);
                     out.put(old);
                 }
-                Kind::Array | Kind::Nest => {
+                Kind::Array => {
                     out.put(old);
                     self.snippets.put_array(old, targets.next(), out);
                 }

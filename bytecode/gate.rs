@@ -18,13 +18,12 @@ pub(crate) const WAIT_DESCRIPTOR: &str = "(JI)V";
 pub(crate) const TOKEN: &[u8] = b"hprof-rs: a method begins (0) or ends (1)";
 
 /// A call of `wait` on any object with one of these numbers of nanoseconds is a report: a method
-/// starts or ends (its number is in the milliseconds); the array is new (its length is there); the
-/// array of arrays is new (its dimensions are there). All these numbers are negative, so a program
-/// that used one would get an `IllegalArgumentException`.
+/// starts or ends (its number is in the milliseconds); the array is new (its dimensions are there).
+/// All these numbers are negative, so a program that used one would get an
+/// `IllegalArgumentException`.
 pub(crate) const ENTER_SIGN: u32 = 0x9D5A_C0F0;
 pub(crate) const EXIT_SIGN: u32 = ENTER_SIGN + 1;
 pub(crate) const NEW_ARRAY_SIGN: u32 = ENTER_SIGN + 2;
-pub(crate) const NEW_ARRAYS_SIGN: u32 = ENTER_SIGN + 3;
 
 /// Milliseconds and nanoseconds with which `wait` has no effect if the gate is in place, and throws
 /// if it is not: the end of method 0, which does not exist.
@@ -33,15 +32,14 @@ pub const PROBE: (i64, i32) = (0, i32::from_be_bytes(EXIT_SIGN.to_be_bytes()));
 /// Operand stack that the instructions need.
 pub(crate) const STACK: u16 = 3;
 /// Positions of the frames, all equal to the method's initial one: the targets of the jumps below.
-pub(crate) const FRAMES: [u16; 7] = [EXIT, RETURN, SIGNS, SIGN_EXIT, NEW, NEW_ARRAYS, ORIGINAL];
+pub(crate) const FRAMES: [u16; 6] = [EXIT, RETURN, SIGNS, SIGN_EXIT, NEW, ORIGINAL];
 
 const EXIT: u16 = 23;
 const RETURN: u16 = 27;
 const SIGNS: u16 = 28;
 const SIGN_EXIT: u16 = 61;
 const NEW: u16 = 67;
-const NEW_ARRAYS: u16 = 80;
-const ORIGINAL: u16 = 87;
+const ORIGINAL: u16 = 74;
 
 /// The instructions to insert before those of the method:
 ///
@@ -55,8 +53,7 @@ const ORIGINAL: u16 = 87;
 ///         if ((nanos & 2) == 0) {
 ///             if ((nanos & 1) == 0) enter((int) millis); else exit((int) millis);
 ///         } else {
-///             if ((nanos & 1) == 0) newArray(this, (int) millis);
-///             else newArrays(this, (int) millis);
+///             newArray(this, (int) millis);
 ///         }
 ///     }
 ///     return;
@@ -72,7 +69,6 @@ pub(crate) fn code(additions: &mut Additions) -> Result<Vec<u8>, Reason> {
     let enter = native(names::ENTER, "(I)V")?;
     let exit = native(names::EXIT, "(I)V")?;
     let new_array = native(names::NEW_ARRAY, "(Ljava/lang/Object;I)V")?;
-    let new_arrays = native(names::NEW_ARRAYS, "(Ljava/lang/Object;I)V")?;
     let mut code = Code::default();
     code.plain(&[ALOAD_0]).constant(LDC_W, token);
     code.jump(IF_ACMPNE, SIGNS)?;
@@ -91,17 +87,14 @@ pub(crate) fn code(additions: &mut Additions) -> Result<Vec<u8>, Reason> {
         .jump(IFNE, SIGN_EXIT)?;
     code.plain(&MILLIS).end(enter);
     code.at(SIGN_EXIT)?.plain(&MILLIS).end(exit);
-    code.at(NEW)?.plain(&[ILOAD_3, ICONST_1, IAND]);
-    code.jump(IFNE, NEW_ARRAYS)?;
-    code.plain(&[ALOAD_0]).plain(&MILLIS).end(new_array);
-    code.at(NEW_ARRAYS)?.plain(&[ALOAD_0]);
-    code.plain(&MILLIS).end(new_arrays);
+    code.at(NEW)?.plain(&[ALOAD_0]);
+    code.plain(&MILLIS).end(new_array);
     // A separate instruction for this frame, in case the method starts with one.
     code.at(ORIGINAL)?.plain(&[NOP]);
     Ok(code.0)
 }
 
-/// The value of `nanos >> 2` for the four signs.
+/// The value of `nanos >> 2` for the three signs.
 fn sign_without_kind() -> u32 {
     // An arithmetic shift, because the number is negative.
     (ENTER_SIGN >> 2) | 0xC000_0000
@@ -167,7 +160,7 @@ mod tests {
 
     #[test]
     fn the_signs_are_negative_and_differ_in_two_bits_alone() {
-        for sign in [ENTER_SIGN, EXIT_SIGN, NEW_ARRAY_SIGN, NEW_ARRAYS_SIGN] {
+        for sign in [ENTER_SIGN, EXIT_SIGN, NEW_ARRAY_SIGN] {
             let nanos = i32::from_be_bytes(sign.to_be_bytes());
             assert!(nanos < 0);
             assert_eq!(

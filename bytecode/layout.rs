@@ -52,7 +52,6 @@ impl Layout {
             at += match instruction.kind {
                 Kind::Return => snippets.before_return.len() + length,
                 Kind::Array => length + snippets.after_array.len(),
-                Kind::Nest => length + snippets.after_nest.len(),
                 Kind::Switch => length - opcode::padding(old) + opcode::padding(at),
                 _ if instruction.widened => length + 2,
                 _ => length,

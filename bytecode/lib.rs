@@ -17,7 +17,7 @@
 //!     number += 1;
 //!     Some(number)
 //! })?;
-//! assert_eq!(rewritten.methods_rewritten, 8);
+//! assert_eq!(rewritten.methods_rewritten, 7);
 //! # Ok::<(), bytecode::ClassError>(())
 //! ```
 #![forbid(unsafe_code)]

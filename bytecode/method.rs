@@ -14,7 +14,7 @@ use crate::layout::{narrow, Layout};
 use crate::names;
 use crate::opcode::{self, RETURN};
 use crate::plan::{Plan, Route};
-use crate::program::{Program, Run};
+use crate::program::{Instruction, Program, Run};
 use crate::snippet::Snippets;
 
 /// The first version whose code has frames.
@@ -101,12 +101,7 @@ impl<'a> MethodRewriter<'a> {
     /// A cheap first check whether anything may be inserted into the method.
     fn wants(&self, method: Method<'_>, number: Option<u32>, code: Code<'_>) -> bool {
         // A byte that looks like such an instruction may be an operand.
-        let is_array = |byte: &u8| {
-            matches!(
-                opcode::kind(*byte),
-                opcode::Kind::Array | opcode::Kind::Nest
-            )
-        };
+        let is_array = |byte: &u8| opcode::kind(*byte) == opcode::Kind::Array;
         self.plan.every_method
             || self.special(method).is_some()
             || number.is_some()
@@ -164,17 +159,16 @@ impl<'a> MethodRewriter<'a> {
     }
 
     fn prepare_arrays(&mut self, code: Code<'_>, additions: &mut Additions) -> Result<(), Reason> {
-        let has = |kind| self.program.instructions().iter().any(|i| i.kind == kind);
-        let has_nests = has(opcode::Kind::Nest);
-        if !has_nests && !has(opcode::Kind::Array) {
+        let is_array = |instruction: &Instruction| instruction.kind == opcode::Kind::Array;
+        if !self.program.instructions().iter().any(is_array) {
             return Ok(());
         }
-        self.snippets.add_arrays(self.plan, additions, has_nests)?;
+        self.snippets.add_arrays(self.plan, additions)?;
         if self.plan.route != Route::Arrays {
             return Ok(());
         }
         for (index, instruction) in self.program.instructions().iter().enumerate() {
-            if matches!(instruction.kind, opcode::Kind::Array | opcode::Kind::Nest) {
+            if is_array(instruction) {
                 let (at, next) = (self.program.at(index), self.program.at(index + 1));
                 let bytes = code.bytes.get(at..next).unwrap_or(&[]);
                 self.snippets

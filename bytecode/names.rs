@@ -12,12 +12,9 @@ pub const NATIVES: &str = "hprof_rs/TrackerNatives";
 /// Called with each new object, `(Ljava/lang/Object;)V`.
 pub const OBJECT_INIT: &str = "objectInit";
 
-/// Called with each new array and its length, `(Ljava/lang/Object;I)V`.
-pub const NEW_ARRAY: &str = "newArray";
-
-/// Called with each new array of arrays and the number of its dimensions that were created,
+/// Called with each new array and the number of its dimensions that were created,
 /// `(Ljava/lang/Object;I)V`.
-pub const NEW_ARRAYS: &str = "newArrays";
+pub const NEW_ARRAY: &str = "newArray";
 
 /// Called with the method's number when it starts, `(I)V`.
 pub const ENTER: &str = "enter";

@@ -8,7 +8,6 @@ pub(crate) const LDC: u8 = 18;
 pub(crate) const LDC_W: u8 = 19;
 pub(crate) const ILOAD_0: u8 = 26;
 pub(crate) const ILOAD_1: u8 = 27;
-pub(crate) const ARRAYLENGTH: u8 = 190;
 pub(crate) const ALOAD_0: u8 = 42;
 pub(crate) const DUP: u8 = 89;
 pub(crate) const IFEQ: u8 = 153;
@@ -48,10 +47,8 @@ pub(crate) enum Kind {
     Switch,
     /// One of the six returns.
     Return,
-    /// `newarray` or `anewarray`.
+    /// `newarray`, `anewarray` or `multianewarray`.
     Array,
-    /// `multianewarray`.
-    Nest,
 }
 
 pub(crate) fn kind(opcode: u8) -> Kind {
@@ -61,8 +58,7 @@ pub(crate) fn kind(opcode: u8) -> Kind {
         GOTO_W | JSR_W => Kind::FarJump,
         TABLESWITCH | LOOKUPSWITCH => Kind::Switch,
         172..=177 => Kind::Return,
-        NEWARRAY | ANEWARRAY => Kind::Array,
-        MULTIANEWARRAY => Kind::Nest,
+        NEWARRAY | ANEWARRAY | MULTIANEWARRAY => Kind::Array,
         _ => Kind::Plain,
     }
 }

@@ -7,8 +7,8 @@ use crate::error::Reason;
 use crate::gate;
 use crate::names;
 use crate::opcode::{
-    ALOAD_0, ANEWARRAY, ARRAYLENGTH, ATHROW, BIPUSH, DUP, I2L, ICONST_0, INVOKESTATIC,
-    INVOKEVIRTUAL, LCONST_0, LCONST_1, LDC, LDC_W, MULTIANEWARRAY, NEWARRAY, SIPUSH,
+    ALOAD_0, ANEWARRAY, ATHROW, BIPUSH, DUP, I2L, ICONST_0, INVOKESTATIC, INVOKEVIRTUAL, LCONST_0,
+    LCONST_1, LDC, LDC_W, MULTIANEWARRAY, NEWARRAY, SIPUSH,
 };
 use crate::plan::{Plan, Route};
 
@@ -30,11 +30,9 @@ pub(crate) struct Snippets {
     pub(crate) entry_frames: &'static [u16],
     /// Inserted before each return. Jumps to the return run it.
     pub(crate) before_return: Vec<u8>,
-    /// Inserted after each instruction that creates an array.
+    /// Inserted after each instruction that creates an array, with the dimensions that it creates
+    /// at [`DIMENSIONS_AT`].
     pub(crate) after_array: Vec<u8>,
-    /// Inserted after each instruction that creates an array of arrays, with its dimensions at
-    /// [`DIMENSIONS_AT`].
-    pub(crate) after_nest: Vec<u8>,
     /// For each instruction that creates an array, the method to call, if it is not the same for
     /// all.
     pub(crate) targets: Vec<u16>,
@@ -46,7 +44,7 @@ pub(crate) struct Snippets {
     pub(crate) handler_stack: u16,
 }
 
-/// Position in `after_nest` of the number of dimensions.
+/// Position in `after_array` of the number of dimensions.
 const DIMENSIONS_AT: usize = 3;
 
 impl Snippets {
@@ -55,7 +53,6 @@ impl Snippets {
         self.entry_frames = &[];
         self.before_return.clear();
         self.after_array.clear();
-        self.after_nest.clear();
         self.targets.clear();
         self.handler.clear();
         self.more_stack = 0;
@@ -63,13 +60,7 @@ impl Snippets {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        let mut all = [
-            &self.entry,
-            &self.before_return,
-            &self.after_array,
-            &self.after_nest,
-        ]
-        .into_iter();
+        let mut all = [&self.entry, &self.before_return, &self.after_array].into_iter();
         all.all(Vec::is_empty)
     }
 
@@ -112,24 +103,15 @@ impl Snippets {
         Ok(())
     }
 
-    /// Reports each new array with its length, and each new array of arrays with its number of new
-    /// dimensions.
+    /// Reports each new array with its number of new dimensions.
     pub(crate) fn add_arrays(
         &mut self,
         plan: &Plan,
         additions: &mut Additions,
-        has_nests: bool,
     ) -> Result<(), Reason> {
-        let target = array_target(plan, additions, Shared::NewArray)?;
-        self.after_array.put(&[DUP, DUP, ARRAYLENGTH]);
-        let sign = (Shared::NewArraySign, gate::NEW_ARRAY_SIGN);
-        call_with_array(plan.route, &mut self.after_array, additions, (sign, target))?;
-        if has_nests {
-            let target = array_target(plan, additions, Shared::NewArrays)?;
-            self.after_nest.put(&[DUP, SIPUSH, 0, 0]);
-            let sign = (Shared::NewArraysSign, gate::NEW_ARRAYS_SIGN);
-            call_with_array(plan.route, &mut self.after_nest, additions, (sign, target))?;
-        }
+        let target = array_target(plan, additions)?;
+        self.after_array.put(&[DUP, SIPUSH, 0, 1]);
+        call_with_array(plan.route, &mut self.after_array, additions, target)?;
         let stack = match plan.route {
             Route::Tracker => 2,
             _ => WAIT_STACK,
@@ -156,14 +138,11 @@ impl Snippets {
     /// Writes the code after an instruction that creates an array.
     pub(crate) fn put_array(&self, instruction: &[u8], target: Option<&u16>, out: &mut Vec<u8>) {
         let start = out.len();
-        match instruction {
-            [MULTIANEWARRAY, _, _, dimensions] => {
-                out.put(&self.after_nest);
-                if let Some(place) = out.get_mut(start + DIMENSIONS_AT) {
-                    *place = *dimensions;
-                }
+        out.put(&self.after_array);
+        if let [MULTIANEWARRAY, _, _, dimensions] = instruction {
+            if let Some(place) = out.get_mut(start + DIMENSIONS_AT) {
+                *place = *dimensions;
             }
-            _ => out.put(&self.after_array),
         }
         if let Some(target) = target {
             let operand_at = out.len().saturating_sub(2);
@@ -278,13 +257,13 @@ fn call_with_array(
     route: Route,
     code: &mut Vec<u8>,
     additions: &mut Additions,
-    ((which, sign), target): ((Shared, u32), u16),
+    target: u16,
 ) -> Result<(), Reason> {
     if route == Route::Tracker {
         call(code, target);
         return Ok(());
     }
-    let sign = additions.shared(which, |a| a.integer(sign))?;
+    let sign = additions.shared(Shared::NewArraySign, |a| a.integer(gate::NEW_ARRAY_SIGN))?;
     code.put_u1(I2L);
     push_constant(code, sign);
     call_virtual(code, target);
@@ -292,13 +271,9 @@ fn call_with_array(
 }
 
 /// The method to which arrays are reported; 0 if it depends on the array.
-fn array_target(plan: &Plan, additions: &mut Additions, which: Shared) -> Result<u16, Reason> {
-    let name = match which {
-        Shared::NewArrays => names::NEW_ARRAYS,
-        _ => names::NEW_ARRAY,
-    };
+fn array_target(plan: &Plan, additions: &mut Additions) -> Result<u16, Reason> {
     match plan.route {
-        Route::Tracker => tracker_method(additions, which, (name, ARRAY)),
+        Route::Tracker => tracker_method(additions, Shared::NewArray, (names::NEW_ARRAY, ARRAY)),
         Route::Object => wait_of(additions, Shared::ObjectWait, gate::OBJECT),
         Route::Arrays => Ok(0),
     }

@@ -297,7 +297,7 @@ fn check(source: &Source, arrays: bool, calls: bool) -> Result<(), TestCaseError
     let mut injected = Injected::default();
     let mut more_stack = 0;
     if arrays && is(&NEWARRAY) {
-        injected.array = [vec![89, 89, 190], call(&new, "newArray")].concat();
+        injected.array = [vec![89, 17, 0, 1], call(&new, "newArray")].concat();
         more_stack = 2;
     }
     if calls {

@@ -46,7 +46,7 @@ pub fn natives_class() -> Result<Vec<u8>, ClassError> {
     make_natives().map_err(|_| ClassError::TooLong)
 }
 
-const METHODS: u16 = 8;
+const METHODS: u16 = 7;
 
 /// A method: its name, its descriptor, and the instructions that load its arguments (one
 /// instruction and one word each).
@@ -62,11 +62,6 @@ fn methods() -> [Method; METHODS as usize] {
         ),
         (names::ENTER, "(I)V", &[ILOAD_0]),
         (names::EXIT, "(I)V", &[ILOAD_0]),
-        (
-            names::NEW_ARRAYS,
-            "(Ljava/lang/Object;I)V",
-            &[ALOAD_0, ILOAD_1],
-        ),
         (names::ERROR_INIT, "(Ljava/lang/Object;)V", &[ALOAD_0]),
         (names::MOUNT, "(Ljava/lang/Object;)V", &[ALOAD_0]),
         (names::UNMOUNT, "()V", &[]),

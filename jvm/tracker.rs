@@ -24,10 +24,8 @@ pub trait Tracked: Listener {
     /// A constructor of `java.lang.OutOfMemoryError` returns. Not delivered on the agent's own
     /// threads.
     fn error_init(&self, jni: &Jni<'_>, error: &Object<'_>);
-    /// An array was made.
-    fn new_array(&self, jni: &Jni<'_>, array: &Object<'_>, length: i32);
-    /// An array of arrays was made; its arrays have up to this many dimensions.
-    fn new_arrays(&self, jni: &Jni<'_>, array: &Object<'_>, dimensions: i32);
+    /// An array was made, and its inner arrays in up to this many dimensions; 1 if it alone.
+    fn new_array(&self, jni: &Jni<'_>, array: &Object<'_>, dimensions: i32);
     /// From here on this thread runs the virtual thread `thread`.
     fn mount(&self, jni: &Jni<'_>, thread: &Object<'_>);
     /// The virtual thread has left this thread.
@@ -40,7 +38,7 @@ pub trait Tracked: Listener {
 
 /// The native methods of the tracker, for one listener: names, signatures, functions.
 #[derive(Clone, Copy, Debug)]
-pub struct Natives([(&'static str, &'static CStr, *const c_void); 8]);
+pub struct Natives([(&'static str, &'static CStr, *const c_void); 7]);
 
 impl Natives {
     /// The native methods that report to `T`.
@@ -50,7 +48,6 @@ impl Natives {
             (names::OBJECT_INIT, of_object, object_init::<T> as _),
             (names::ERROR_INIT, of_object, error_init::<T> as _),
             (names::NEW_ARRAY, of_array, new_array::<T> as _),
-            (names::NEW_ARRAYS, of_array, new_arrays::<T> as _),
             (names::ENTER, c"(I)V", enter::<T> as _),
             (names::EXIT, c"(I)V", exit::<T> as _),
             (names::MOUNT, of_object, mount::<T> as _),
@@ -241,28 +238,15 @@ unsafe extern "system" fn error_init<T: Tracked>(
     }
 }
 
-/// `newArray`: an instruction has created an array of this length.
+/// `newArray`: an instruction has created an array, and inner ones in up to this many dimensions.
 unsafe extern "system" fn new_array<T: Tracked>(
-    jni: *mut JNIEnv,
-    _class: jobject,
-    array: jobject,
-    length: i32,
-) {
-    let body =
-        |tracked: &T, jni: &Jni<'_>, array: &Object<'_>| tracked.new_array(jni, array, length);
-    // SAFETY: this method's arguments.
-    unsafe { with_object(jni, array, body) };
-}
-
-/// `newArrays`: an instruction has created an array of arrays with up to this many dimensions.
-unsafe extern "system" fn new_arrays<T: Tracked>(
     jni: *mut JNIEnv,
     _class: jobject,
     array: jobject,
     dimensions: i32,
 ) {
     let body =
-        |tracked: &T, jni: &Jni<'_>, array: &Object<'_>| tracked.new_arrays(jni, array, dimensions);
+        |tracked: &T, jni: &Jni<'_>, array: &Object<'_>| tracked.new_array(jni, array, dimensions);
     // SAFETY: this method's arguments.
     unsafe { with_object(jni, array, body) };
 }

@@ -7,14 +7,14 @@ use std::path::Path;
 /// Most lines of product code of each package: neither blank nor comment, without tests, examples
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 16] = [
-    ("agent", 14394),
-    ("bytecode", 2766),
+    ("agent", 14383),
+    ("bytecode", 2719),
     ("cli", 12623),
     ("format", 1157),
     ("graph", 8861),
     ("headroom", 249),
     ("hotspot", 4885),
-    ("jvm", 4965),
+    ("jvm", 4953),
     ("options", 1674),
     ("reader", 6874),
     ("redact", 602),

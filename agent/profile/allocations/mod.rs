@@ -402,23 +402,16 @@ fn reports_at(code: &[u8], at: usize) -> bool {
     const NEWARRAY: u8 = 188;
     const ANEWARRAY: u8 = 189;
     const MULTIANEWARRAY: u8 = 197;
-    // dup, dup, arraylength.
-    const ARRAY_REPORT: [u8; 3] = [89, 89, 190];
-    // dup, sipush.
-    const NEST_REPORT: [u8; 3] = [89, 17, 0];
-    let (length, report) = match code.get(at) {
+    let (length, dimensions) = match code.get(at) {
         Some(&NEW) => return true,
-        Some(&NEWARRAY) => (2, ARRAY_REPORT),
-        Some(&ANEWARRAY) => (3, ARRAY_REPORT),
-        Some(&MULTIANEWARRAY) => (4, NEST_REPORT),
+        Some(&NEWARRAY) => (2, Some(&1)),
+        Some(&ANEWARRAY) => (3, Some(&1)),
+        Some(&MULTIANEWARRAY) => (4, code.get(at + 3)),
         _ => return false,
     };
-    let behind = code.get(at + length..).unwrap_or_default();
-    // Then a call of the tracker or, behind i2l and a constant, of Object.wait.
-    let after = behind.strip_prefix(&report);
-    match (after, length) {
-        (Some([184 | 133, ..]), 2 | 3) => true,
-        (Some([dimensions, 184 | 133, ..]), 4) => code.get(at + 3) == Some(dimensions),
+    // dup, sipush, then a call of the tracker or, behind i2l and a constant, of Object.wait.
+    match code.get(at + length..) {
+        Some([89, 17, 0, reported, 184 | 133, ..]) => Some(reported) == dimensions,
         _ => false,
     }
 }
@@ -430,7 +423,7 @@ mod tests {
     #[test]
     fn arrays_are_reported_by_the_call_behind_them() {
         let code = [
-            187, 0, 1, 188, 10, 89, 89, 190, 184, 0, 9, 189, 0, 1, 83, 197, 0,
+            187, 0, 1, 188, 10, 89, 17, 0, 1, 184, 0, 9, 189, 0, 1, 83, 197, 0,
         ];
         let reported: Vec<usize> = (0..20).filter(|&at| reports_at(&code, at)).collect();
         assert_eq!(reported, [0, 3]);
