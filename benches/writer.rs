@@ -10,10 +10,9 @@
 
 use divan::counter::BytesCount;
 use divan::{black_box, Bencher};
-use format::mutf8;
-use format::BasicType;
-use tables::{ObjectId, TraceId};
-use writer::heap_record::{InstanceHeader, PrimitiveArrayHeader};
+use format::heap::{Instance, PrimitiveArray};
+use format::{heap, mutf8, BasicType};
+use writer::heap_record::encode_head;
 use writer::{Deliver, Segments};
 
 fn main() {
@@ -27,21 +26,18 @@ fn to_nowhere() -> Segments<impl Deliver> {
     })
 }
 
-fn id(address: u64) -> ObjectId {
-    ObjectId::new(address).expect("not null")
-}
-
 /// An object with this many bytes of fields.
 #[divan::bench(args = [0, 16, 64], sample_size = 100_000)]
 fn instance(bencher: Bencher<'_, '_>, data_bytes: u32) {
     let data = vec![0x5A; data_bytes as usize];
-    let header = black_box(InstanceHeader {
-        object: id(0x1_0000),
-        trace: TraceId::EMPTY,
-        class: id(0x2_0000),
+    let header = black_box(Instance {
+        object: 0x1_0000,
+        trace: 1,
+        class: 0x2_0000,
+        data_bytes,
     });
     let encode = |out: &mut Vec<u8>| {
-        black_box(header).encode(data_bytes, out);
+        encode_head(heap::INSTANCE_DUMP, &black_box(header), out);
         out.extend_from_slice(black_box(&data));
         Ok(())
     };
@@ -54,10 +50,11 @@ fn instance(bencher: Bencher<'_, '_>, data_bytes: u32) {
 }
 
 fn array(bencher: Bencher<'_, '_>, element_type: BasicType, bytes: usize) {
-    let header = PrimitiveArrayHeader {
-        object: id(0x1_0000),
-        trace: TraceId::EMPTY,
-        element_type,
+    let header = PrimitiveArray {
+        object: 0x1_0000,
+        trace: 1,
+        length: 0,
+        kind: element_type,
     };
     let elements = vec![0x5A; bytes];
     let mut segments = to_nowhere();

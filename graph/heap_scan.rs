@@ -6,7 +6,9 @@
 
 use std::io;
 
-use format::{android, heap, record, sub_record, BasicType, RootFacts, RootKind};
+use format::heap::{head_bytes, HeapInfo, Instance, ObjectArray, PrimitiveArray};
+use format::kind::Bytes;
+use format::{heap, record, BasicType, RootKind};
 
 use crate::graph_objects::graph_objects;
 use crate::twins::Twins;
@@ -15,7 +17,7 @@ use crate::window::Window;
 use reader::{class_dump_in, Root, CLASS_BYTES_MAX};
 
 /// Bytes of the longest head of an object: an instance's or an array's with ids of 8 bytes.
-const HEAD_BYTES: usize = sub_record::instance_head_bytes(8) as usize;
+const HEAD_BYTES: usize = head_bytes::<Instance>(8) as usize;
 
 /// The end of a part of unknown length: the end of the dump or of the file.
 pub(crate) const OPEN_END: u64 = u64::MAX;
@@ -63,13 +65,13 @@ fn scan_ids<const ID: usize>(
         let whole = match tag {
             heap::INSTANCE_DUMP => instance::<ID>(window, end, twins, visitor)?,
             heap::OBJ_ARRAY_DUMP => object_array::<ID>(window, end, visitor)?,
-            heap::PRIM_ARRAY_DUMP | android::PRIM_ARRAY_NODATA => {
+            heap::PRIM_ARRAY_DUMP | heap::PRIM_ARRAY_NODATA => {
                 primitive_array::<ID>(window, end, visitor, tag)?
             }
             heap::CLASS_DUMP => class::<ID>(window, end, twins, visitor)?,
             heap::GRAPH_OBJECTS if ID == 8 => graph_objects(window, visitor)?,
-            android::HEAP_DUMP_INFO => {
-                let bytes = sub_record::heap_info_bytes(id_bytes::<ID>()).into();
+            heap::HEAP_DUMP_INFO => {
+                let bytes = head_bytes::<HeapInfo>(id_bytes::<ID>()).into();
                 fits(window, end, bytes) && window.skip(bytes)?
             }
             _ => root::<ID>(window, end, visitor, tag)?,
@@ -116,7 +118,7 @@ fn instance<const ID: usize>(
     twins: &Twins,
     visitor: &mut impl Visitor,
 ) -> io::Result<bool> {
-    let head_bytes = sub_record::instance_head_bytes(id_bytes::<ID>()) as usize;
+    let head_bytes = head_bytes::<Instance>(id_bytes::<ID>()) as usize;
     let offset = window.offset();
     let bytes = window.ask(head_bytes)?;
     if bytes.len() < head_bytes {
@@ -160,7 +162,7 @@ fn object_array<const ID: usize>(
     end: u64,
     visitor: &mut impl Visitor,
 ) -> io::Result<bool> {
-    let head_bytes = sub_record::object_array_head_bytes(id_bytes::<ID>()) as usize;
+    let head_bytes = head_bytes::<ObjectArray>(id_bytes::<ID>()) as usize;
     let offset = window.offset();
     let bytes = window.ask(head_bytes)?;
     if bytes.len() < head_bytes {
@@ -191,7 +193,7 @@ fn primitive_array<const ID: usize>(
     visitor: &mut impl Visitor,
     tag: u8,
 ) -> io::Result<bool> {
-    let head_bytes = sub_record::primitive_array_head_bytes(id_bytes::<ID>()) as usize;
+    let head_bytes = head_bytes::<PrimitiveArray>(id_bytes::<ID>()) as usize;
     let offset = window.offset();
     let bytes = window.ask(head_bytes)?;
     let (Some(code), false) = (bytes.get(head_bytes - 1), bytes.len() < head_bytes) else {
@@ -209,7 +211,7 @@ fn primitive_array<const ID: usize>(
     };
     let length = u32_at(bytes, 1 + ID + 4);
     let size = match tag {
-        android::PRIM_ARRAY_NODATA => 0,
+        heap::PRIM_ARRAY_NODATA => 0,
         _ => kind.size_bytes(8),
     };
     let data_bytes = u64::from(length) * u64::from(size);
@@ -257,23 +259,15 @@ fn root<const ID: usize>(
     let Some(kind) = RootKind::from_tag(tag) else {
         return Ok(false);
     };
-    let facts = kind.facts();
-    let record_bytes = 1 + ID + facts.bytes(id_bytes::<ID>()) as usize;
+    let id_bytes = id_bytes::<ID>();
+    let record_bytes = kind.bytes(id_bytes) as usize;
     let is_inside = fits(window, end, record_bytes as u64);
     let bytes = window.ask(record_bytes)?;
-    if bytes.len() < record_bytes || !is_inside {
-        return Ok(false);
+    let bytes = bytes.get(1..record_bytes).unwrap_or_default();
+    match Root::read(tag, &mut Bytes { bytes, id_bytes }) {
+        Ok(Some(root)) if is_inside => visitor.root(root),
+        _ => return Ok(false),
     }
-    let (first, second) = (u32_at(bytes, 1 + ID), u32_at(bytes, 5 + ID));
-    let names_thread = !matches!(facts, RootFacts::None | RootFacts::Reference);
-    visitor.root(Root {
-        kind,
-        object: id_at::<ID>(bytes, 1),
-        thread_serial: names_thread.then_some(first),
-        trace: (facts == RootFacts::ThreadAndTrace).then_some(second),
-        frame_number: (facts == RootFacts::ThreadAndFrame).then_some(second),
-        reference: (facts == RootFacts::Reference).then(|| id_at::<ID>(bytes, 1 + ID)),
-    });
     window.advance(record_bytes);
     Ok(true)
 }

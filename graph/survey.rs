@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 
+use format::kind::Bytes;
 use format::{record as tag, BasicType, ObjectSizes, HEADER_GRAPH, RECORD_HEADER_BYTES};
 use reader::{
     bytes_beyond, heap_bytes, record_starts, sub_records_follow, ClassDump, ClassInstances,
@@ -280,12 +281,12 @@ impl Survey {
         }
         let length = head.length as usize;
         let bytes = window.ask(length)?;
-        let whole = bytes.len() >= length;
-        let mut source = Source::of_bytes(bytes.get(..length).unwrap_or(bytes).to_vec());
-        source.set_limit(u64::from(head.length));
-        source.set_id_bytes(self.header.id_bytes);
-        match Record::read(head, &mut source) {
-            Ok(Some(record)) if whole => {
+        let mut body = Bytes {
+            bytes: bytes.get(..length).unwrap_or_default(),
+            id_bytes: self.header.id_bytes,
+        };
+        match Record::read(head.tag, &mut body) {
+            Ok(Some(record)) if bytes.len() >= length => {
                 if let Record::LoadClass(load) = &record {
                     self.class_instances.load(load, &self.directory.strings);
                 }

@@ -7,10 +7,10 @@ use format::BasicType;
 
 use crate::budget::{bytes_of, entries, Budget};
 use crate::error::ReadError;
-use crate::heap_record::{ClassDump, Field};
 use crate::names::Names;
-use crate::record::LoadClass;
 use crate::strings::StringTable;
+use format::heap::{ClassDump, Field};
+use format::record::LoadClass;
 
 /// A class, from LOAD CLASS and CLASS DUMP.
 #[derive(Clone, Debug, Default)]

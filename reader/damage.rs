@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::record::record_name;
+use format::record::Record;
 
 /// A place where the bytes do not fit the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +116,7 @@ impl fmt::Display for DamageKind {
 }
 
 fn name(tag: u8) -> &'static str {
-    record_name(tag).unwrap_or("record")
+    Record::name_of(tag).unwrap_or("record")
 }
 
 #[cfg(test)]

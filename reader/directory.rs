@@ -8,10 +8,10 @@ use crate::budget::{Budget, ENTRY_BYTES};
 use crate::classes::ClassTable;
 use crate::error::ReadError;
 use crate::names::Names;
-use crate::record::Record;
 use crate::sites::{SiteRecords, SiteTable};
 use crate::stacks::{StackRecords, Stacks};
 use crate::strings::StringTable;
+use format::record::Record;
 
 /// The records of a file outside its heap dump, as tables.
 #[derive(Debug, Default)]
@@ -81,7 +81,7 @@ impl Directory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{AllocSite, AllocSites, LoadClass, Utf8};
+    use format::record::{AllocSite, AllocSites, LoadClass, Utf8};
 
     fn string(id: u64, text: &[u8]) -> Record {
         Record::Utf8(Utf8 {

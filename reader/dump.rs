@@ -10,13 +10,15 @@ use crate::damage::{Damage, DamageKind};
 use crate::error::ReadError;
 use crate::header::Header;
 use crate::heap_length::{
-    bytes_beyond, heap_bytes, is_sub_record, record_starts, sub_records_follow, BEYOND_BYTES_MAX,
-    LOOK_BYTES, START_BYTES,
+    bytes_beyond, heap_bytes, record_starts, sub_records_follow, BEYOND_BYTES_MAX, LOOK_BYTES,
+    START_BYTES,
 };
-use crate::heap_record::{HeapRecord, SubError};
 use crate::plain_file::PlainFile;
-use crate::record::{record_name, Record, RecordHead};
+use crate::record::RecordHead;
 use crate::stream::Source;
+use format::heap::HeapRecord;
+use format::kind::{Id, Kind};
+use format::record::Record;
 
 /// The next item in the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -200,7 +202,7 @@ impl<'r> DumpReader<'r> {
         if left < u64::from(self.header.id_bytes) {
             return Ok(None);
         }
-        match self.from.id() {
+        match Id::read(&mut self.from) {
             Ok(id) => Ok(Some(id)),
             Err(fault) if fault.is_shortage() => Ok(None),
             Err(fault) => Err(fault),
@@ -231,7 +233,7 @@ impl<'r> DumpReader<'r> {
             return Ok(offset >= end && (self.heap_is_lost || !self.extend_heap(offset, 0)?));
         }
         let tag = self.from.peek()?;
-        if tag.is_some_and(is_sub_record) {
+        if tag.and_then(HeapRecord::name_of).is_some() {
             return Ok(false);
         }
         let is_end = tag == Some(tag::HEAP_DUMP_END);
@@ -244,8 +246,13 @@ impl<'r> DumpReader<'r> {
             // Near the end, a sub-record may have to be read again.
             self.from.look(usize::try_from(left).unwrap_or_default())?;
         }
-        let kind = match HeapRecord::read(&mut self.from) {
-            Ok(record) => {
+        let read = self
+            .from
+            .u1()
+            .and_then(|tag| Ok(HeapRecord::read(tag, &mut self.from)?.ok_or(tag)));
+        let kind = match read {
+            Ok(Err(tag)) => DamageKind::UnknownHeapRecord { tag },
+            Ok(Ok(record)) => {
                 let data_bytes = match record {
                     HeapRecord::PrimitiveArray(_) if self.is_stripped => 0,
                     _ => record.data_bytes(self.header.id_bytes),
@@ -256,10 +263,9 @@ impl<'r> DumpReader<'r> {
                 }
                 DamageKind::HeapRecordCut
             }
-            Err(SubError::Read(ReadError::PastLimit { .. })) => DamageKind::HeapRecordCut,
-            Err(SubError::Read(fault)) => return Err(fault),
-            Err(SubError::Tag(tag)) => DamageKind::UnknownHeapRecord { tag },
-            Err(SubError::Type(code)) => DamageKind::UnknownType { code },
+            Err(ReadError::PastLimit { .. }) => DamageKind::HeapRecordCut,
+            Err(ReadError::UnknownType { code }) => DamageKind::UnknownType { code },
+            Err(fault) => return Err(fault),
         };
         if self.heap_end == Some(u64::MAX) {
             return Ok(self.finish(offset, kind));
@@ -312,10 +318,10 @@ impl<'r> DumpReader<'r> {
         let end = offset.saturating_add(u64::from(head.length));
         self.skip_end = end;
         self.from.set_limit(end);
-        if record_name(head.tag).is_none() {
+        if Record::name_of(head.tag).is_none() {
             return self.unknown_record(head);
         }
-        match Record::read(&head, &mut self.from) {
+        match Record::read(head.tag, &mut self.from) {
             Ok(Some(record)) => {
                 self.note_end(&head, end);
                 Ok(Event::Record(head, record))
@@ -334,16 +340,7 @@ impl<'r> DumpReader<'r> {
 
     /// The next record's head, or `None` if the file ends within it after HEAP DUMP END.
     fn head(&mut self) -> Result<Option<RecordHead>, ReadError> {
-        let offset = self.from.offset();
-        let head = (|| {
-            Ok(RecordHead {
-                offset,
-                tag: self.from.u1()?,
-                time_micros: self.from.u4()?,
-                length: self.from.u4()?,
-            })
-        })();
-        match head {
+        match RecordHead::read(&mut self.from) {
             Err(ReadError::Truncated { .. }) if self.dump_ended => Ok(None),
             other => other.map(Some),
         }

@@ -3,12 +3,12 @@
 use format::{BasicType, ClassName, JvmFacts};
 
 use crate::classes::ClassTable;
-use crate::heap_record::HeapRecord;
 use crate::live_sites::Counted;
 use crate::names::Names;
 use crate::object_sums::{held_bytes, Kind, Sizing, Sums};
 use crate::sites::{Amount, SiteTable};
 use crate::stacks::Stacks;
+use format::heap::HeapRecord;
 
 /// The objects of a dump by trace, class and size. Memory grows with the number of these, not of
 /// objects.
@@ -44,7 +44,7 @@ impl DumpedSites {
             HeapRecord::ObjectArray(array) => {
                 (array.trace, array_bits(array.length, BasicType::Object))
             }
-            HeapRecord::PrimitiveArray(array) => {
+            HeapRecord::PrimitiveArray(array) | HeapRecord::NoData(array) => {
                 (array.trace, array_bits(array.length, array.kind))
             }
             _ => (0, 0),

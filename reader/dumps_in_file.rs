@@ -161,18 +161,13 @@ impl Next {
 
 /// The next record's head; `None` at the end of the file, or if it ends within the head.
 fn next(from: &mut Source<'_>, was_heap: bool) -> Result<Option<Next>, ReadError> {
-    let (offset, id_bytes) = (from.offset(), from.id_bytes());
+    let id_bytes = from.id_bytes();
     let bytes = from.look(START_BYTES)?;
     let is_rest = was_heap && !record_starts(bytes, id_bytes);
     if bytes.len() < RECORD_HEADER_BYTES {
         return Ok(None);
     }
-    let head = RecordHead {
-        offset,
-        tag: from.u1()?,
-        time_micros: from.u4()?,
-        length: from.u4()?,
-    };
+    let head = RecordHead::read(from)?;
     let is_heap = matches!(head.tag, tag::HEAP_DUMP | tag::HEAP_DUMP_SEGMENT);
     let is_open =
         is_heap && head.length == 0 && sub_records_follow(from.look(LOOK_BYTES)?, id_bytes);

@@ -23,6 +23,11 @@ pub enum ReadError {
         /// Offset at which the field would start.
         offset: u64,
     },
+    /// A sub-record has a type that no basic type is. [`crate::DumpReader`] reports it as damage.
+    UnknownType {
+        /// The type's number.
+        code: u8,
+    },
     /// The first bytes are not those of an HPROF file.
     NotHprof,
     /// The file is a text profile, which [`crate::TextReader`] reads.
@@ -50,6 +55,7 @@ impl fmt::Display for ReadError {
             Self::PastLimit { offset } => {
                 write!(f, "the record ends before the field at offset {offset:#x}")
             }
+            Self::UnknownType { code } => write!(f, "no basic type has the number {code}"),
             Self::NotHprof => write!(
                 f,
                 "not an HPROF file: it does not begin with \"JAVA PROFILE 1.0.x\""

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::classes::{Class, ClassTable};
-use crate::heap_record::Field;
 use crate::strings::StringTable;
+use format::heap::Field;
 
 /// A field of an instance, and where its value stands.
 #[derive(Clone, Debug)]

@@ -17,9 +17,10 @@ use crate::error::ReadError;
 use crate::heap_totals::{HeapTotals, KindTotal};
 use crate::object_sums::Sizing;
 use crate::plain_file::PlainFile;
-use crate::record::{record_name, Record, RecordHead, StartThread};
+use crate::record::RecordHead;
 use crate::stacks::StackRecords;
 use crate::strings::StringTable;
+use format::record::{Record, StartThread};
 
 /// Segments that may wait, per thread.
 const SEGMENTS_AHEAD: usize = 4;
@@ -42,7 +43,7 @@ pub(crate) struct Records {
 
 impl Records {
     fn head(&mut self, head: &RecordHead) {
-        let name = record_name(head.tag).unwrap_or("unknown");
+        let name = Record::name_of(head.tag).unwrap_or("unknown");
         let bytes = RECORD_HEADER_BYTES as u64 + u64::from(head.length);
         self.totals.entry(name).or_default().add(bytes);
     }

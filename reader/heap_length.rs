@@ -5,15 +5,10 @@
 //! 4 GiB in one record, the length has only the lower 32 bits. Some files for Android have records
 //! that end inside a sub-record; Android's own readers go on after it.
 
-use format::sub_record::{
-    class_head_bytes, heap_info_bytes, instance_head_bytes, object_array_head_bytes,
-    primitive_array_head_bytes, COUNT_BYTES, NUMBER_BYTES, TAG_BYTES,
-};
-use format::{android, heap, record, BasicType, RootKind, RECORD_HEADER_BYTES};
-
-use crate::heap_record::{ClassDump, HeapRecord};
-use crate::record::{record_name, TEXT_BYTES_MAX};
-use crate::stream::Source;
+use format::heap::{head_bytes, ClassDump, HeapRecord};
+use format::kind::{bytes_of, Bytes, TEXT_BYTES_MAX};
+use format::record::{AllocSites, Record};
+use format::{record, RootKind, RECORD_HEADER_BYTES};
 
 /// The number of bytes after the record's head that are examined. Most names are shorter.
 pub const LOOK_BYTES: usize = 1024;
@@ -38,12 +33,11 @@ pub fn sub_records_follow(bytes: &[u8], id_bytes: u32) -> bool {
     let Some(&tag) = bytes.first() else {
         return false;
     };
-    let Some(kind) = RootKind::from_tag(tag).filter(|_| record_name(tag).is_some()) else {
-        return is_sub_record(tag);
+    let Some(kind) = RootKind::from_tag(tag).filter(|_| Record::name_of(tag).is_some()) else {
+        return HeapRecord::name_of(tag).is_some();
     };
-    let root_bytes = (TAG_BYTES + id_bytes + kind.facts().bytes(id_bytes)) as usize;
-    let has_root = match bytes.get(root_bytes..) {
-        Some([next, ..]) => is_sub_record(*next) || *next == record::HEAP_DUMP_END,
+    let has_root = match bytes.get(kind.bytes(id_bytes) as usize..) {
+        Some([next, ..]) => HeapRecord::name_of(*next).is_some() || *next == record::HEAP_DUMP_END,
         Some([]) => true,
         None => false,
     };
@@ -58,7 +52,7 @@ pub const BEYOND_BYTES_MAX: usize = 128 << 10;
 pub const START_BYTES: usize = RECORD_HEADER_BYTES + SITES_HEAD_BYTES;
 
 /// Bytes of the body of ALLOC SITES before the sites.
-const SITES_HEAD_BYTES: usize = 34;
+const SITES_HEAD_BYTES: usize = bytes_of::<AllocSites>(8) as usize;
 
 /// Bytes of the sub-records from here to the next record, if the heap record's length is false: the
 /// first of them does not fit in the `left` bytes, after which no record starts. Pass
@@ -99,7 +93,7 @@ pub fn record_starts(bytes: &[u8], id_bytes: u32) -> bool {
         rows.is_some_and(|rows| length == head as u64 + rows * row)
     };
     let next = bytes.get(RECORD_HEADER_BYTES).copied();
-    let is_tag = |tag| record_name(tag).is_some();
+    let is_tag = |tag| Record::name_of(tag).is_some();
     match tag {
         record::UTF8 => {
             let text = bytes.get(RECORD_HEADER_BYTES + id_bytes as usize..);
@@ -107,91 +101,46 @@ pub fn record_starts(bytes: &[u8], id_bytes: u32) -> bool {
             // No name has a byte 0.
             (id..=id + TEXT_BYTES_MAX).contains(&length) && text.all(|(byte, _)| *byte != 0)
         }
-        record::LOAD_CLASS => length == 8 + 2 * id,
-        record::UNLOAD_CLASS | record::END_THREAD => length == 4,
-        record::FRAME | record::START_THREAD => length == 8 + 4 * id,
-        record::TRACE => is_list(12, id),
-        record::ALLOC_SITES => is_list(SITES_HEAD_BYTES, 25),
-        record::HEAP_SUMMARY => length == 24,
-        record::CPU_SAMPLES => is_list(8, 8),
-        record::CONTROL_SETTINGS => length == 6,
         record::HEAP_DUMP_END => length == 0 && next.is_none_or(is_tag),
         record::HEAP_DUMP | record::HEAP_DUMP_SEGMENT => {
             let is_empty = length == 0 && next.is_none_or(is_tag);
-            is_empty || next.is_none_or(is_sub_record)
+            is_empty || next.is_none_or(|tag| HeapRecord::name_of(tag).is_some())
         }
-        _ => false,
+        tag => Record::bytes_of(tag, id_bytes).is_some_and(|(head, row)| match row {
+            0 => length == u64::from(head),
+            _ => is_list(head as usize, row.into()),
+        }),
     }
 }
 
-/// Bytes of the sub-record that starts here; `None` if it is none, or its lengths are missing.
-fn sub_record_bytes(bytes: &[u8], id_bytes: u32) -> Option<u64> {
-    let number = |at: u32| {
-        let bytes = bytes.get(at as usize..)?.first_chunk::<4>()?;
-        Some(u64::from(u32::from_be_bytes(*bytes)))
+/// The sub-record at the start of these bytes, and its length without its data; `None` if it is
+/// none, is cut off, or has an invalid type.
+fn sub_record(bytes: &[u8], id_bytes: u32) -> Option<(HeapRecord, usize)> {
+    let (&tag, rest) = bytes.split_first()?;
+    let mut rest = Bytes {
+        bytes: rest,
+        id_bytes,
     };
-    // The count of bytes or elements is the last number before the class or the type.
-    let length_at = TAG_BYTES + id_bytes + NUMBER_BYTES;
-    match *bytes.first()? {
-        heap::CLASS_DUMP => class_bytes(bytes, id_bytes),
-        heap::INSTANCE_DUMP => {
-            Some(u64::from(instance_head_bytes(id_bytes)) + number(length_at + id_bytes)?)
-        }
-        heap::OBJ_ARRAY_DUMP => {
-            let elements = number(length_at)? * u64::from(id_bytes);
-            Some(u64::from(object_array_head_bytes(id_bytes)) + elements)
-        }
-        tag @ (heap::PRIM_ARRAY_DUMP | android::PRIM_ARRAY_NODATA) => {
-            let kind = type_at(bytes, u64::from(length_at + NUMBER_BYTES))?;
-            let size = u64::from(tag == heap::PRIM_ARRAY_DUMP) * u64::from(kind.size_bytes(8));
-            let elements = number(length_at)? * size;
-            Some(u64::from(primitive_array_head_bytes(id_bytes)) + elements)
-        }
-        android::HEAP_DUMP_INFO => Some(heap_info_bytes(id_bytes).into()),
-        tag => {
-            let facts = RootKind::from_tag(tag)?.facts();
-            Some(u64::from(TAG_BYTES + id_bytes + facts.bytes(id_bytes)))
-        }
-    }
+    let record = HeapRecord::read(tag, &mut rest).ok()??;
+    Some((record, bytes.len() - rest.bytes.len()))
+}
+
+/// Bytes of the sub-record that starts here; `None` if it is none, or its head is cut off.
+fn sub_record_bytes(bytes: &[u8], id_bytes: u32) -> Option<u64> {
+    let (record, length) = sub_record(bytes, id_bytes)?;
+    Some(length as u64 + record.data_bytes(id_bytes))
 }
 
 /// Most bytes of a CLASS DUMP: its head, and 65,535 constants, static fields and fields of 8 bytes.
-pub const CLASS_BYTES_MAX: usize = class_head_bytes(8) as usize + 0xFFFF * (11 + 17 + 9) + 6;
+pub const CLASS_BYTES_MAX: usize = head_bytes::<ClassDump>(8) as usize + 0xFFFF * (11 + 17 + 9);
 
 /// The CLASS DUMP at the start of these bytes, and its length; `None` if it is cut off or has an
 /// invalid type.
 pub fn class_dump_in(bytes: &[u8], id_bytes: u32) -> Option<(ClassDump, usize)> {
-    let length = usize::try_from(class_bytes(bytes, id_bytes)?).ok()?;
-    let mut from = Source::of_bytes(bytes.get(..length)?.to_vec());
-    from.set_id_bytes(id_bytes);
-    match HeapRecord::read(&mut from) {
-        Ok(HeapRecord::Class(dump)) => Some((*dump, length)),
+    match sub_record(bytes, id_bytes)? {
+        (HeapRecord::Class(dump), length) => Some((*dump, length)),
         _ => None,
     }
-}
-
-fn class_bytes(bytes: &[u8], id_bytes: u32) -> Option<u64> {
-    let count = |at: &mut u64| {
-        let bytes = bytes
-            .get(usize::try_from(*at).ok()?..)?
-            .first_chunk::<2>()?;
-        *at += u64::from(COUNT_BYTES);
-        Some(u16::from_be_bytes(*bytes))
-    };
-    let mut at = u64::from(class_head_bytes(id_bytes));
-    // Constants, which have an index, and static fields, which have a name; each has a value.
-    for name_bytes in [COUNT_BYTES, id_bytes] {
-        for _ in 0..count(&mut at)? {
-            at += u64::from(name_bytes);
-            at += u64::from(TAG_BYTES + type_at(bytes, at)?.size_bytes(id_bytes));
-        }
-    }
-    let fields = u64::from(count(&mut at)?);
-    Some(at + fields * u64::from(id_bytes + TAG_BYTES))
-}
-
-fn type_at(bytes: &[u8], at: u64) -> Option<BasicType> {
-    BasicType::from_code(*bytes.get(usize::try_from(at).ok()?)?)
 }
 
 /// Whether the bytes start with a complete record, followed by another record or the end of the
@@ -204,24 +153,10 @@ fn is_record(bytes: &[u8]) -> bool {
         return false;
     };
     match bytes.get(RECORD_HEADER_BYTES.saturating_add(length)..) {
-        Some([next, ..]) => record_name(*next).is_some(),
+        Some([next, ..]) => Record::name_of(*next).is_some(),
         Some([]) => bytes.len() < LOOK_BYTES,
         None => false,
     }
-}
-
-/// Whether a sub-record has this tag.
-pub(crate) fn is_sub_record(tag: u8) -> bool {
-    RootKind::from_tag(tag).is_some()
-        || matches!(
-            tag,
-            heap::CLASS_DUMP
-                | heap::INSTANCE_DUMP
-                | heap::OBJ_ARRAY_DUMP
-                | heap::PRIM_ARRAY_DUMP
-                | android::PRIM_ARRAY_NODATA
-                | android::HEAP_DUMP_INFO
-        )
 }
 
 #[cfg(test)]

@@ -8,9 +8,10 @@ use crate::budget::entries;
 use crate::classes::ClassTable;
 use crate::damage::Damage;
 use crate::heap_places::HeapPlaces;
-use crate::heap_record::{HeapRecord, Root};
 use crate::object_sums::{held_bytes, Kind, Sizing, Sums};
 use crate::twins::ClassInstances;
+use format::heap::HeapRecord;
+use format::Root;
 use format::RootKind;
 
 /// Most damaged places kept for display.
@@ -101,9 +102,9 @@ impl RecordTotals {
             HeapRecord::Class(_) => classes,
             HeapRecord::Instance(_) => instances,
             HeapRecord::ObjectArray(_) => objects,
-            HeapRecord::PrimitiveArray(array) if array.has_data => values,
-            HeapRecord::PrimitiveArray(_) => no_values,
-            HeapRecord::HeapInfo { .. } => infos,
+            HeapRecord::PrimitiveArray(_) => values,
+            HeapRecord::NoData(_) => no_values,
+            HeapRecord::HeapInfo(_) => infos,
         };
         total.add(bytes);
     }
@@ -167,8 +168,10 @@ impl HeapTotals {
                     .instance(instance.object, instance.class);
                 self.places.note(instance.object);
             }
-            HeapRecord::PrimitiveArray(array) => self.places.note(array.object),
-            HeapRecord::HeapInfo { name, .. } => self.heap = Some(*name),
+            HeapRecord::PrimitiveArray(array) | HeapRecord::NoData(array) => {
+                self.places.note(array.object);
+            }
+            HeapRecord::HeapInfo(info) => self.heap = Some(info.name),
             HeapRecord::ObjectArray(_) => {}
         }
         self.records.add(record, bytes);

@@ -26,7 +26,6 @@ mod gather;
 mod header;
 mod heap_length;
 mod heap_places;
-mod heap_record;
 mod heap_totals;
 mod histogram;
 mod id_set;
@@ -67,14 +66,20 @@ pub use dump::{DumpReader, Event};
 pub use dumps_in_file::{copy_one_dump, dumps_in_file, dumps_in_stream};
 pub use error::ReadError;
 pub use field_place::{big_endian, FieldPlace};
-pub use format::RootKind;
+pub use format::heap::{
+    ClassDump, Field, HeapInfo, HeapRecord, Instance, ObjectArray, PrimitiveArray, Static,
+};
+pub use format::record::{
+    AllocSite, AllocSites, ControlSettings, CpuSample, CpuSamples, EndThread, Frame, HeapDumpEnd,
+    HeapSummary, LoadClass, Record, StartThread, Trace, UnloadClass, Utf8,
+};
+pub use format::{Root, RootKind};
 pub use header::{Header, Version};
 pub use heap_length::{
     bytes_beyond, class_dump_in, heap_bytes, record_starts, sub_records_follow, BEYOND_BYTES_MAX,
     CLASS_BYTES_MAX, LOOK_BYTES, START_BYTES,
 };
 pub use heap_places::HeapPlaces;
-pub use heap_record::*;
 pub use heap_totals::KindTotal;
 pub use histogram::{Histogram, HistogramRow};
 pub use id_set::IdSet;
@@ -85,7 +90,7 @@ pub use members::{FoundMembers, Members};
 pub use opened::Opened;
 pub use plain_file::PlainFile;
 pub use profiles::Profiles;
-pub use record::*;
+pub use record::RecordHead;
 pub use reference_width::ReferenceWidth;
 pub use sites::{Amount, Site, SiteTable};
 pub use sizes::Sizes;

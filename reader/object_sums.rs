@@ -11,9 +11,9 @@ use format::{BasicType, JvmFacts, UNIT_BYTES};
 
 use crate::budget::entries;
 use crate::classes::ClassTable;
-use crate::heap_record::HeapRecord;
 use crate::reference_width::ReferenceWidth;
 use crate::sizes::Sizes;
+use format::heap::HeapRecord;
 
 /// The layout of objects as far as it is known.
 #[derive(Clone, Debug)]
@@ -86,11 +86,11 @@ impl Sizing {
                 self.width.array(array.object, array.length);
                 Some(Kind::Class(array.class))
             }
-            HeapRecord::PrimitiveArray(array) => {
+            HeapRecord::PrimitiveArray(array) | HeapRecord::NoData(array) => {
                 self.width.object(array.object);
                 Some(Kind::Primitive(array.kind))
             }
-            HeapRecord::Root(_) | HeapRecord::HeapInfo { .. } => None,
+            HeapRecord::Root(_) | HeapRecord::HeapInfo(_) => None,
         }
     }
 
@@ -159,8 +159,10 @@ impl Sum {
                 [0, 0]
             }
             HeapRecord::ObjectArray(array) => sizing.array(array.length, BasicType::Object),
-            HeapRecord::PrimitiveArray(array) => sizing.array(array.length, array.kind),
-            HeapRecord::Root(_) | HeapRecord::HeapInfo { .. } => return,
+            HeapRecord::PrimitiveArray(array) | HeapRecord::NoData(array) => {
+                sizing.array(array.length, array.kind)
+            }
+            HeapRecord::Root(_) | HeapRecord::HeapInfo(_) => return,
         };
         self.objects += 1;
         self.add_units(units.map(u64::from));

@@ -8,13 +8,13 @@ use crate::directory::Directory;
 use crate::dump::{DumpReader, Event};
 use crate::dumped_sites::DumpedSites;
 use crate::error::ReadError;
-use crate::heap_record::HeapRecord;
 use crate::names::Names;
 use crate::opened::Opened;
-use crate::record::{CpuSamples, Record};
 use crate::sites::SiteTable;
 use crate::stacks::{SpelledStacks, Stacks};
 use crate::text::{TextEvent, TextReader};
+use format::heap::HeapRecord;
+use format::record::{CpuSamples, Record};
 
 /// The profiles of a file, binary or text.
 #[derive(Debug, Default)]

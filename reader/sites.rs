@@ -8,8 +8,8 @@ use format::{BasicType, ClassName};
 
 use crate::budget::bytes_of;
 use crate::names::Names;
-use crate::record::{AllocSite, AllocSites};
 use crate::stacks::StackRecords;
+use format::record::{AllocSite, AllocSites};
 
 /// [`AllocSites::flags`]: the record contains only changes since the one before it.
 const INCREMENTAL: u16 = 1;

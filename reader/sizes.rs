@@ -7,7 +7,7 @@
 use format::{BasicType, JvmFacts, ObjectSizes, UNIT_BYTES};
 
 use crate::classes::{ClassTable, Layout};
-use crate::heap_record::Static;
+use format::heap::Static;
 
 /// The layout of a JVM's objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

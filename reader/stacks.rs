@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::budget::{bytes_of, entries};
 use crate::names::Names;
-use crate::record::{Frame, Record};
+use format::record::{Frame, Record};
 
 /// One frame of a stack, with names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
 
+use format::kind::{Input, TEXT_BYTES_MAX};
+
 use crate::error::ReadError;
 use crate::plain_file::PlainFile;
 
@@ -179,23 +181,9 @@ impl<'r> Source<'r> {
         Ok(u32::from_be_bytes(self.take()?))
     }
 
-    /// A signed 32-bit number.
-    pub fn i4(&mut self) -> Result<i32, ReadError> {
-        Ok(i32::from_be_bytes(self.take()?))
-    }
-
     /// An unsigned 64-bit number.
     pub fn u8(&mut self) -> Result<u64, ReadError> {
         Ok(u64::from_be_bytes(self.take()?))
-    }
-
-    /// An identifier of the file's size; 0 is null.
-    pub fn id(&mut self) -> Result<u64, ReadError> {
-        if self.id_bytes == 4 {
-            self.u4().map(u64::from)
-        } else {
-            self.u8()
-        }
     }
 
     /// Up to `most` bytes, and at least one unless `most` is 0: as many as are buffered.
@@ -236,20 +224,6 @@ impl<'r> Source<'r> {
             self.chunk(missing)?;
         }
         Ok(())
-    }
-
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], ReadError> {
-        if self.left() < N as u64 {
-            return Err(ReadError::PastLimit {
-                offset: self.offset(),
-            });
-        }
-        if let Some(bytes) = self.buffered().first_chunk::<N>() {
-            let bytes = *bytes;
-            self.position += N;
-            return Ok(bytes);
-        }
-        self.take_slowly()
     }
 
     #[cold]
@@ -322,9 +296,49 @@ impl<'r> Source<'r> {
     }
 }
 
+impl Input for Source<'_> {
+    type Error = ReadError;
+
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], ReadError> {
+        if self.left() < N as u64 {
+            return Err(ReadError::PastLimit {
+                offset: self.offset(),
+            });
+        }
+        if let Some(bytes) = self.buffered().first_chunk::<N>() {
+            let bytes = *bytes;
+            self.position += N;
+            return Ok(bytes);
+        }
+        self.take_slowly()
+    }
+
+    fn id_bytes(&self) -> u32 {
+        self.id_bytes
+    }
+
+    fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.offset())
+    }
+
+    fn rest(&mut self) -> Result<Vec<u8>, ReadError> {
+        let left = self.left();
+        let end = self.offset().saturating_add(left);
+        let mut kept = Vec::new();
+        self.append(&mut kept, left.min(TEXT_BYTES_MAX))?;
+        self.skip_to(end)?;
+        Ok(kept)
+    }
+
+    fn unknown_type(&self, code: u8) -> ReadError {
+        ReadError::UnknownType { code }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use format::kind::{Kind, I4};
 
     fn source(bytes: &'static [u8]) -> Source<'static> {
         Source::new(Box::new(bytes))
@@ -336,7 +350,7 @@ mod tests {
         assert_eq!(from.u1().unwrap(), 1);
         assert_eq!(from.u2().unwrap(), 2);
         assert_eq!(from.u4().unwrap(), 3);
-        assert_eq!(from.i4().unwrap(), -2);
+        assert_eq!(I4::read(&mut from).unwrap(), -2);
         assert_eq!(from.offset(), 11);
         assert!(from.at_end().unwrap());
     }

@@ -7,7 +7,7 @@ use format::mutf8::to_text;
 use format::{ClassName, JvmFacts};
 
 use crate::budget::entries;
-use crate::record::Utf8;
+use format::record::Utf8;
 
 /// Text of every STRING record; of two with the same id, the first is kept.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 
 use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
-use crate::heap_record::HeapRecord;
+use format::heap::HeapRecord;
 
 /// Sub-records that are examined.
 const RECORDS_MAX: u64 = 100_000;
@@ -18,8 +18,7 @@ pub fn is_stripped(dump: DumpReader<'_>) -> Result<bool, ReadError> {
             Event::Damage(_) => return Ok(false),
             Event::Heap(_, record) => {
                 records += 1;
-                let is_array =
-                    matches!(record, HeapRecord::PrimitiveArray(array) if array.length > 0);
+                let is_array = matches!(record, HeapRecord::PrimitiveArray(array) | HeapRecord::NoData(array) if array.length > 0);
                 arrays += u64::from(is_array);
             }
             _ => {}

@@ -11,9 +11,9 @@ use crate::classes::ClassTable;
 use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
 use crate::heap_places::HeapPlaces;
-use crate::heap_record::HeapRecord;
 use crate::java_text::{is_redacted, JavaText, REDACTED_NAME};
 use crate::strings::StringTable;
+use format::heap::HeapRecord;
 
 /// Longest name read, in bytes of its array.
 const NAME_BYTES_MAX: u64 = 4096;
@@ -140,7 +140,7 @@ impl<'w> Objects<'w> {
             HeapRecord::Instance(instance) => {
                 (instance.object, instance.class, None, INSTANCE_BYTES_MAX)
             }
-            HeapRecord::PrimitiveArray(array) => {
+            HeapRecord::PrimitiveArray(array) | HeapRecord::NoData(array) => {
                 (array.object, 0, Some(array.kind), NAME_BYTES_MAX)
             }
             _ => return Ok(()),

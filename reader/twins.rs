@@ -5,8 +5,8 @@ use foldhash::HashSet;
 
 use crate::budget::bytes_of;
 use crate::classes::ClassTable;
-use crate::record::LoadClass;
 use crate::strings::StringTable;
+use format::record::LoadClass;
 
 /// The name of the class of all class objects.
 pub const CLASS_OF_CLASSES: &str = "java/lang/Class";

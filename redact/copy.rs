@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
+use format::heap::{head_bytes, COUNT_BYTES, TAG_BYTES};
 use format::redaction::{Redacted as Word, Redaction};
-use format::sub_record::{class_head_bytes, COUNT_BYTES, TAG_BYTES};
 use format::{BasicType, JvmFacts, RECORD_HEADER_BYTES};
 use reader::{ClassDump, DumpReader, Event, HeapRecord, Instance, Record, RecordHead, Utf8};
 
@@ -114,7 +114,8 @@ impl Copy<'_, '_> {
     fn class(&mut self, offset: u64, class: &ClassDump) {
         let id_bytes = u32::try_from(self.id_bytes).unwrap_or(8);
         let (count_bytes, type_bytes) = (u64::from(COUNT_BYTES), u64::from(TAG_BYTES));
-        let mut at = offset + u64::from(class_head_bytes(id_bytes)) + count_bytes;
+        // The head has the counts of static fields and of fields, too, which stand later.
+        let mut at = offset + u64::from(head_bytes::<ClassDump>(id_bytes)) - 2 * count_bytes;
         let name = self.survey.class_name(class.class);
         let mut is_redacted = false;
         for constant in &class.constants {

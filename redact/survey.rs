@@ -143,7 +143,7 @@ impl<'s> Survey<'s> {
                     self.note_fields(&class);
                     self.directory.allow(self.budget)?;
                 }
-                Event::Heap(_, HeapRecord::HeapInfo { name, .. }) => self.note(name),
+                Event::Heap(_, HeapRecord::HeapInfo(info)) => self.note(info.name),
                 _ => {}
             }
         }

@@ -45,6 +45,12 @@ macro_rules! dense_id {
             }
         }
 
+        impl From<$name> for u64 {
+            fn from(id: $name) -> Self {
+                id.0.get().into()
+            }
+        }
+
         impl DenseId for $name {
             fn from_index(index: usize) -> Option<Self> {
                 let number = u32::try_from(index.checked_add(1)?).ok()?;

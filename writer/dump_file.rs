@@ -10,10 +10,11 @@ use crossbeam_channel::{bounded, Receiver, RecvTimeoutError, Sender};
 
 use crate::joined_segments::JoinedSegments;
 use crate::message::{Message, Reply};
-use crate::record::HeapDumpEnd;
+use crate::record;
 use crate::segment::{buffer_of, emptied};
 use crate::worker::{self, StartWorker, Worker};
 use crate::{start_worker, Deliver, Outlet, Sink, Tail, WriteError, Written};
+use format::record::{HeapDumpEnd, Record};
 
 /// The most buffers in transit: 2 MiB of segments. Enough that the writer need not wait for the
 /// threads that fill them, and few enough that a returned buffer is still in the caches (unless it
@@ -256,7 +257,7 @@ fn write_all(
 
 fn finish(mut sink: Box<dyn Sink>) -> Result<Written, WriteError> {
     let mut end = Vec::new();
-    HeapDumpEnd.encode(&mut end)?;
+    record::encode(&Record::HeapDumpEnd(HeapDumpEnd {}), &mut end)?;
     sink.write(&end)?;
     sink.commit(0)
 }

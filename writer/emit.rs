@@ -4,15 +4,18 @@
 //! locks one at a time, and holds none while it delivers.
 
 use tables::{
-    ClassId, Line, ObjectId, ObjectIndex, ObjectTable, Root, StringId, Tables, ThreadId, ThreadRow,
-    TraceId,
+    ClassId, Line, ObjectId, ObjectIndex, ObjectTable, Root, StringId, Tables, ThreadId, TraceId,
 };
 
-use crate::heap_record::RootRecord;
-use crate::record::{Frame, GraphHeader, Header, LoadClass, StartThread, Trace, Utf8};
+use crate::heap_record;
+use crate::record::{self, GraphHeader, Header};
 use crate::{Deliver, Segments, WriteError};
+use format::heap::HeapRecord;
+use format::record::{Frame, LoadClass, Record, StartThread, Trace, Utf8};
 use format::redaction::stars;
-use format::{mutf8, ObjectSizes, LINE_NATIVE, LINE_UNKNOWN};
+use format::{
+    mutf8, ObjectSizes, Root as RootRecord, RootKind, LINE_NATIVE, LINE_UNKNOWN, NO_FRAME,
+};
 use std::collections::HashSet;
 
 /// Bytes of a delivered buffer.
@@ -120,58 +123,51 @@ fn write_head(
     tables.strings.for_each(|id, bytes| {
         let is_kept = kept.as_ref().is_none_or(|kept| kept.contains(&id));
         let text = match is_kept {
-            true => mutf8::to_utf8(bytes),
-            false => stars(bytes.len()).into(),
+            true => mutf8::to_utf8(bytes).into_owned(),
+            false => stars(bytes.len()),
         };
-        head.put(|out| Utf8 { id, text: &text }.encode(out));
+        head.record(&Record::Utf8(Utf8::new(id.into(), text)));
     });
     tables.classes.for_each(|serial, row| {
         if let Some(object) = class_object(serial) {
-            let class = LoadClass {
-                serial,
-                object,
-                trace: TraceId::EMPTY,
-                name: row.name,
-            };
-            head.put(|out| class.encode(out));
+            head.record(&Record::LoadClass(LoadClass {
+                serial: serial.get(),
+                class: object.get(),
+                trace: TraceId::EMPTY.get(),
+                name: row.name.into(),
+            }));
         }
     });
     tables.frames.for_each(|id, row| {
-        let frame = Frame {
-            id,
-            method: row.method,
-            signature: row.signature,
-            source: row.source,
-            class: row.class,
+        head.record(&Record::Frame(Frame {
+            id: id.into(),
+            method: row.method.into(),
+            signature: row.signature.into(),
+            source: row.source.into(),
+            class_serial: row.class.get(),
             line: line_number(row.line),
-        };
-        head.put(|out| frame.encode(out));
+        }));
     });
     tables.traces.for_each(|serial, row| {
-        let trace = Trace {
-            serial,
-            thread: row.thread,
-            frames: &row.frames,
-        };
-        head.put(|out| trace.encode(out));
+        head.record(&Record::Trace(Trace {
+            serial: serial.get(),
+            thread_serial: row.thread.map_or(0, ThreadId::get),
+            frames: row.frames.iter().copied().map(u64::from).collect(),
+        }));
     });
     tables.threads.for_each(|thread, row| {
         if let Some(object) = objects.id(row.object) {
-            head.put(|out| start_thread(thread, object, row).encode(out));
+            head.record(&Record::StartThread(StartThread {
+                serial: thread.get(),
+                object: object.get(),
+                trace: row.trace.get(),
+                name: row.name.into(),
+                group: row.group.into(),
+                parent_group: row.parent_group.into(),
+            }));
         }
     });
     head.finish()
-}
-
-fn start_thread(thread: ThreadId, object: ObjectId, row: &ThreadRow) -> StartThread {
-    StartThread {
-        thread,
-        object: Some(object),
-        trace: row.trace,
-        name: row.name,
-        group: row.group,
-        parent_group: row.parent_group,
-    }
 }
 
 /// Readers know positive lines and three special numbers; one of the readers fails on 0.
@@ -231,8 +227,11 @@ pub fn roots<D: Deliver>(
     let mut sorted = sorted.into_iter().peekable();
     for thread in threads.threads {
         if let Some(object) = objects.id(thread.object) {
-            let own = RootRecord::ThreadObject(object, thread.id, thread.trace);
-            segments.record(|out| own.encode(out))?;
+            let own = RootRecord {
+                trace: Some(thread.trace.get()),
+                ..thread.root(RootKind::ThreadObject, object)
+            };
+            put(own, segments)?;
         }
         while let Some(root) = sorted.next_if(|root| root.thread() == Some(thread.id)) {
             put_root(root, objects, &threads, segments)?;
@@ -251,9 +250,26 @@ fn put_root<D: Deliver>(
         .id(root.object())
         .and_then(|object| threads.record(root, object))
     {
-        Some(record) => segments.record(|out| record.encode(out)),
+        Some(record) => put(record, segments),
         None => Ok(()),
     }
+}
+
+fn put<D: Deliver>(root: RootRecord, segments: &mut Segments<D>) -> Result<(), WriteError> {
+    segments.record(|out| heap_record::encode(&HeapRecord::Root(root), out))
+}
+
+/// A root by a global reference; 0 if it is unknown.
+fn global(object: ObjectId, reference: u64) -> RootRecord {
+    RootRecord {
+        reference: Some(reference),
+        ..RootRecord::new(RootKind::JniGlobal, object.get())
+    }
+}
+
+/// Held by the JVM itself: a global whose reference is the object, which no reference can be.
+fn of_jvm(object: ObjectId) -> RootRecord {
+    global(object, object.get())
 }
 
 fn rank(root: &Root) -> u8 {
@@ -286,37 +302,44 @@ impl ThreadRoots<'_> {
     fn record(&self, root: &Root, object: ObjectId) -> Option<RootRecord> {
         if let Some(id) = root.thread() {
             let Some(thread) = self.written(id) else {
-                return Some(RootRecord::of_jvm(object));
+                return Some(of_jvm(object));
             };
             return thread.record(root, object);
         }
         Some(match *root {
-            Root::MonitorUsed { .. } => RootRecord::MonitorUsed(object),
-            Root::StickyClass { .. } => RootRecord::StickyClass(object),
+            Root::MonitorUsed { .. } => RootRecord::new(RootKind::MonitorUsed, object.get()),
+            Root::StickyClass { .. } => RootRecord::new(RootKind::StickyClass, object.get()),
             Root::JniGlobal {
                 reference: reference @ 1..,
                 ..
-            } => RootRecord::JniGlobal(object, reference),
+            } => global(object, reference),
             // All other kinds have a thread.
-            _ => RootRecord::of_jvm(object),
+            _ => of_jvm(object),
         })
     }
 }
 
 impl LiveThread {
     fn record(&self, root: &Root, object: ObjectId) -> Option<RootRecord> {
-        let inside =
-            |frame: Option<u32>| frame.filter(|&frame| (frame as usize) < self.depth_frames);
-        match *root {
-            Root::ThreadBlock { .. } => Some(RootRecord::ThreadBlock(object, self.id)),
-            Root::JavaFrame { frame, .. } => {
-                Some(RootRecord::JavaFrame(object, self.id, inside(frame)))
-            }
-            Root::JniLocal { frame, .. } => {
-                Some(RootRecord::JniLocal(object, self.id, inside(frame)))
-            }
+        let (kind, frame) = match *root {
+            Root::ThreadBlock { .. } => (RootKind::ThreadBlock, None),
+            Root::JavaFrame { frame, .. } => (RootKind::JavaFrame, frame),
+            Root::JniLocal { frame, .. } => (RootKind::JniLocal, frame),
             // Already written from the thread table, before the thread's other roots.
-            _ => None,
+            _ => return None,
+        };
+        let inside = frame.filter(|&frame| (frame as usize) < self.depth_frames);
+        Some(RootRecord {
+            frame_number: inside.or(Some(NO_FRAME)),
+            ..self.root(kind, object)
+        })
+    }
+
+    /// A root of this thread.
+    fn root(&self, kind: RootKind, object: ObjectId) -> RootRecord {
+        RootRecord {
+            thread_serial: Some(self.id.get()),
+            ..RootRecord::new(kind, object.get())
         }
     }
 }
@@ -329,6 +352,10 @@ struct HeadBuffer<'a, D> {
 }
 
 impl<D: Deliver> HeadBuffer<'_, D> {
+    fn record(&mut self, record: &Record) {
+        self.put(|out| record::encode(record, out));
+    }
+
     fn put(&mut self, encode: impl FnOnce(&mut Vec<u8>) -> Result<(), WriteError>) {
         if self.result.is_ok() {
             self.result = encode(&mut self.buffer);
@@ -351,8 +378,8 @@ impl<D: Deliver> HeadBuffer<'_, D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use format::{heap, record, RECORD_HEADER_BYTES};
-    use tables::{ClassRow, Frame as FrameRow, ObjectIndex, Trace as TraceRow};
+    use format::{record, RECORD_HEADER_BYTES};
+    use tables::{ClassRow, Frame as FrameRow, ObjectIndex, ThreadRow, Trace as TraceRow};
 
     /// Tag and body of each top-level record after the header of the file.
     fn records(file: &[u8]) -> Vec<(u8, Vec<u8>)> {
@@ -503,12 +530,12 @@ mod tests {
         assert_eq!(written, Err(WriteError::Closed));
     }
 
-    /// Tag, object and the rest of each root record in the one segment written.
+    /// Kind, object and the rest of each root record in the one segment written.
     fn written_roots(
         given: &[Root],
         objects: &ObjectTable,
         tables: &Tables,
-    ) -> Vec<(u8, u64, Vec<u8>)> {
+    ) -> Vec<(RootKind, u64, Vec<u8>)> {
         let mut file = Vec::new();
         let mut segments = Segments::new(|bytes: Vec<u8>| {
             file.extend(bytes);
@@ -519,13 +546,10 @@ mod tests {
         let mut rest = file.get(RECORD_HEADER_BYTES..).unwrap_or_default();
         let mut roots = Vec::new();
         while let Some(&tag) = rest.first() {
-            let more = match tag {
-                heap::ROOT_STICKY_CLASS | heap::ROOT_MONITOR_USED => 0,
-                heap::ROOT_THREAD_BLOCK => 4,
-                _ => 8,
-            };
+            let kind = RootKind::from_tag(tag).unwrap();
+            let more = kind.bytes(8) as usize - 9;
             let object = u64::from_be_bytes(rest[1..9].try_into().unwrap());
-            roots.push((tag, object, rest[9..9 + more].to_vec()));
+            roots.push((kind, object, rest[9..9 + more].to_vec()));
             rest = &rest[9 + more..];
         }
         roots
@@ -568,18 +592,14 @@ mod tests {
             Root::ThreadBlock { object, thread },
         ];
         let expected = [
-            (heap::ROOT_THREAD_OBJ, own, vec![0, 0, 0, 1, 0, 0, 0, 2]),
-            (heap::ROOT_THREAD_BLOCK, held, vec![0, 0, 0, 1]),
-            (heap::ROOT_JAVA_FRAME, held, vec![0, 0, 0, 1, 0, 0, 0, 0]),
-            (
-                heap::ROOT_JNI_LOCAL,
-                held,
-                vec![0, 0, 0, 1, 255, 255, 255, 255],
-            ),
-            (heap::ROOT_JNI_GLOBAL, held, vec![0, 0, 0, 0, 0, 0, 0, 9]),
-            (heap::ROOT_MONITOR_USED, held, vec![]),
-            (heap::ROOT_STICKY_CLASS, held, vec![]),
-            (heap::ROOT_JNI_GLOBAL, held, held.to_be_bytes().to_vec()),
+            (RootKind::ThreadObject, own, vec![0, 0, 0, 1, 0, 0, 0, 2]),
+            (RootKind::ThreadBlock, held, vec![0, 0, 0, 1]),
+            (RootKind::JavaFrame, held, vec![0, 0, 0, 1, 0, 0, 0, 0]),
+            (RootKind::JniLocal, held, [[0, 0, 0, 1], [255; 4]].concat()),
+            (RootKind::JniGlobal, held, vec![0, 0, 0, 0, 0, 0, 0, 9]),
+            (RootKind::MonitorUsed, held, vec![]),
+            (RootKind::StickyClass, held, vec![]),
+            (RootKind::JniGlobal, held, held.to_be_bytes().to_vec()),
         ];
         assert_eq!(written_roots(&given, &objects, &tables), expected);
         // A thread that is also reported by a root is still written only once.
@@ -604,7 +624,7 @@ mod tests {
             thread: stranger,
             frame: Some(0),
         }];
-        let expected = [(heap::ROOT_JNI_GLOBAL, held, held.to_be_bytes().to_vec())];
+        let expected = [(RootKind::JniGlobal, held, held.to_be_bytes().to_vec())];
         assert_eq!(written_roots(&given, &objects, &Tables::new()), expected);
     }
 }

@@ -1,18 +1,10 @@
 //! Encodes big-endian numbers, ids, and lengths that are measured.
 
-use format::BasicType;
-use tables::{ObjectId, StringId};
+use format::heap::{head_bytes, Instance};
+use format::kind::Output;
+use format::{ID_SIZE_BYTES, RECORD_HEADER_BYTES};
 
 use crate::WriteError;
-use format::RECORD_HEADER_BYTES;
-
-pub(crate) fn put_u1(out: &mut Vec<u8>, value: u8) {
-    out.push(value);
-}
-
-pub(crate) fn put_u2(out: &mut Vec<u8>, value: u16) {
-    out.extend_from_slice(&value.to_be_bytes());
-}
 
 pub(crate) fn put_u4(out: &mut Vec<u8>, value: u32) {
     out.extend_from_slice(&value.to_be_bytes());
@@ -22,52 +14,43 @@ pub(crate) fn put_u8(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&value.to_be_bytes());
 }
 
-/// The bytes before a record's data. They are assembled first and appended in one step, because
+/// Most bytes before an object's data: tag, two ids, two numbers.
+const HEAD_BYTES: usize = head_bytes::<Instance>(ID_SIZE_BYTES) as usize;
+
+/// The bytes before an object's data. They are assembled first and appended in one step, because
 /// there are millions of them.
-pub(crate) struct Head<const BYTES: usize> {
-    bytes: [u8; BYTES],
+pub(crate) struct Head {
+    bytes: [u8; HEAD_BYTES],
     filled: usize,
 }
 
-impl<const BYTES: usize> Head<BYTES> {
-    /// Zeros, nothing filled.
+impl Head {
+    /// Nothing filled.
     #[inline]
     pub(crate) fn new() -> Self {
         Self {
-            bytes: [0; BYTES],
+            bytes: [0; HEAD_BYTES],
             filled: 0,
         }
     }
 
-    /// Fills the next bytes. Ignores bytes that do not fit.
-    #[inline]
-    pub(crate) fn with<const N: usize>(mut self, big_endian: [u8; N]) -> Self {
-        let end = self.filled + N;
-        if let Some(place) = self.bytes.get_mut(self.filled..end) {
-            place.copy_from_slice(&big_endian);
-        }
-        self.filled = end;
-        self
-    }
-
-    /// Appends all bytes.
+    /// Appends the filled bytes.
     #[inline]
     pub(crate) fn append(self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.bytes);
+        out.extend_from_slice(self.bytes.get(..self.filled).unwrap_or(&self.bytes));
     }
 }
 
-/// An object's id; 0 is null.
-pub(crate) fn put_object(out: &mut Vec<u8>, object: Option<ObjectId>) {
-    put_u8(out, object.map_or(0, ObjectId::get));
-}
-
-pub(crate) fn put_string(out: &mut Vec<u8>, string: StringId) {
-    put_u8(out, u64::from(string.get()));
-}
-
-pub(crate) fn put_type(out: &mut Vec<u8>, basic_type: BasicType) {
-    put_u1(out, basic_type.code());
+impl Output for Head {
+    /// Fills the next bytes. Ignores bytes that do not fit.
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        let end = self.filled + bytes.len();
+        if let Some(place) = self.bytes.get_mut(self.filled..end) {
+            place.copy_from_slice(bytes);
+        }
+        self.filled = end;
+    }
 }
 
 /// Narrows a count to u4. The error names what was too large.
@@ -78,17 +61,9 @@ pub(crate) fn u4(what: &'static str, value: usize) -> Result<u32, WriteError> {
     })
 }
 
-/// Narrows a count to u2. The error names what was too large.
-pub(crate) fn u2(what: &'static str, value: usize) -> Result<u16, WriteError> {
-    u16::try_from(value).map_err(|_| WriteError::TooLarge {
-        what,
-        value: value as u64,
-    })
-}
-
 /// A record's header. The time is always 0, because readers misinterpret times that go backwards.
 pub(crate) fn put_record_header(out: &mut Vec<u8>, tag: u8, body_bytes: u32) {
-    put_u1(out, tag);
+    out.push(tag);
     put_u4(out, 0);
     put_u4(out, body_bytes);
 }
@@ -131,18 +106,23 @@ mod tests {
     #[test]
     fn a_head_is_as_long_as_it_says() {
         let mut out = vec![9];
-        let head = Head::<4>::new().with([1]).with([2, 3]);
+        let mut head = Head::new();
+        head.put(&[1]);
+        head.put(&[2, 3]);
         head.append(&mut out);
-        assert_eq!(out, [9, 1, 2, 3, 0]);
-        Head::<2>::new().with([1]).with([2, 3]).append(&mut out);
-        assert_eq!(out.len(), 7);
+        assert_eq!(out, [9, 1, 2, 3]);
+        let mut head = Head::new();
+        head.put(&[4; HEAD_BYTES]);
+        head.put(&[5]);
+        head.append(&mut out);
+        assert_eq!(out[4..], [4; HEAD_BYTES]);
     }
 
     #[test]
     fn the_length_is_what_follows_the_header() {
         let mut out = vec![0xAA];
         record(&mut out, 0x1C, |out| {
-            put_u2(out, 0x0102);
+            out.extend([1, 2]);
             Ok(())
         })
         .unwrap();
@@ -162,14 +142,13 @@ mod tests {
 
     #[test]
     fn narrowing_is_checked() {
-        assert_eq!(u2("it", 65_535), Ok(65_535));
+        assert_eq!(u4("it", 65_535), Ok(65_535));
         assert_eq!(
-            u2("it", 65_536),
+            u4("it", 1 << 32),
             Err(WriteError::TooLarge {
                 what: "it",
-                value: 65_536
+                value: 1 << 32
             })
         );
-        assert!(u4("it", 1 << 32).is_err());
     }
 }

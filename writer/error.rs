@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use format::kind::TooMany;
+
 /// Why a dump was not written. Cheap to clone, because all later senders get the writer thread's
 /// first error.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,6 +136,12 @@ pub(crate) fn failed(path: &Path, action: &'static str, error: &io::Error) -> Wr
         path: path.to_owned(),
         action,
         reason: error.to_string(),
+    }
+}
+
+impl From<TooMany> for WriteError {
+    fn from(TooMany { what, value }: TooMany) -> Self {
+        Self::TooLarge { what, value }
     }
 }
 

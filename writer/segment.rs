@@ -8,9 +8,10 @@ use std::ops::Range;
 use format::BasicType;
 
 use crate::encoder::{patch_length, put_record_header, u4};
-use crate::heap_record::{count_elements, ObjectArrayHeader, PrimitiveArrayHeader};
+use crate::heap_record::{count_elements, encode_head};
 use crate::WriteError;
-use format::{record, ID_SIZE_BYTES, RECORD_HEADER_BYTES};
+use format::heap::{ObjectArray, PrimitiveArray};
+use format::{heap, record, ID_SIZE_BYTES, RECORD_HEADER_BYTES};
 
 /// Bytes of a full segment, including its header: small enough to be still in the processor's
 /// caches when it is written.
@@ -137,15 +138,15 @@ impl<D: Deliver> Segments<D> {
     /// GiB.
     pub fn primitive_array(
         &mut self,
-        header: &PrimitiveArrayHeader,
+        head: &PrimitiveArray,
         elements: &[u8],
     ) -> Result<u64, WriteError> {
-        let element_type = header.element_type;
+        let element_type = head.kind;
         let width = element_type.size_bytes(ID_SIZE_BYTES);
         self.array(
             width,
             count_elements(elements.len(), width)?,
-            |count, out| header.encode(count, out),
+            |length, out| put_values_head(head, length, out),
             |range, out| {
                 put_elements(element_type, slice_of(elements, range, width), out);
                 Ok(())
@@ -159,14 +160,14 @@ impl<D: Deliver> Segments<D> {
     /// Pieces and result as for [`Segments::primitive_array`].
     pub fn zeroed_array(
         &mut self,
-        header: &PrimitiveArrayHeader,
+        head: &PrimitiveArray,
         elements: u32,
     ) -> Result<u64, WriteError> {
-        let width = header.element_type.size_bytes(ID_SIZE_BYTES);
+        let width = head.kind.size_bytes(ID_SIZE_BYTES);
         self.array(
             width,
             elements as usize,
-            |count, out| header.encode(count, out),
+            |length, out| put_values_head(head, length, out),
             |range, out| {
                 out.resize(out.len() + range.len() * width as usize, 0);
                 Ok(())
@@ -179,13 +180,13 @@ impl<D: Deliver> Segments<D> {
     /// Pieces and result as for [`Segments::primitive_array`].
     pub fn object_array(
         &mut self,
-        header: &ObjectArrayHeader,
+        head: &ObjectArray,
         element_bytes: &[u8],
     ) -> Result<u64, WriteError> {
         self.array(
             ID_SIZE_BYTES,
             count_elements(element_bytes.len(), ID_SIZE_BYTES)?,
-            |count, out| header.encode(count, out),
+            |length, out| put_references_head(head, length, out),
             |range, out| {
                 out.extend_from_slice(slice_of(element_bytes, range, ID_SIZE_BYTES));
                 Ok(())
@@ -203,7 +204,7 @@ impl<D: Deliver> Segments<D> {
     /// appends more or fewer bytes than it should.
     pub fn object_array_with(
         &mut self,
-        header: &ObjectArrayHeader,
+        head: &ObjectArray,
         elements: u64,
         mut put: impl FnMut(Range<u64>, &mut Vec<u8>) -> Result<(), WriteError>,
     ) -> Result<u64, WriteError> {
@@ -214,7 +215,7 @@ impl<D: Deliver> Segments<D> {
         self.array(
             ID_SIZE_BYTES,
             count,
-            |count, out| header.encode(count, out),
+            |length, out| put_references_head(head, length, out),
             |range, out| put(range.start as u64..range.end as u64, out),
         )
     }
@@ -434,11 +435,22 @@ fn put_each<const N: usize>(
     }
 }
 
+/// Appends the head of an array with so many elements.
+fn put_values_head(head: &PrimitiveArray, length: u32, out: &mut Vec<u8>) {
+    let head = PrimitiveArray { length, ..*head };
+    encode_head(heap::PRIM_ARRAY_DUMP, &head, out);
+}
+
+/// Likewise.
+fn put_references_head(head: &ObjectArray, length: u32, out: &mut Vec<u8>) {
+    let head = ObjectArray { length, ..*head };
+    encode_head(heap::OBJ_ARRAY_DUMP, &head, out);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use tables::{ObjectId, TraceId};
 
     const LIMIT: usize = 128;
 
@@ -475,10 +487,11 @@ mod tests {
 
     #[test]
     fn a_zeroed_array_is_as_long_as_one_with_values() {
-        let header = PrimitiveArrayHeader {
-            object: ObjectId::new(8).unwrap(),
-            trace: TraceId::EMPTY,
-            element_type: BasicType::Int,
+        let header = PrimitiveArray {
+            object: 8,
+            trace: 1,
+            length: 0,
+            kind: BasicType::Int,
         };
         // In a segment with others, in pieces of its own segment, and cut because it would exceed
         // the limit.
@@ -499,10 +512,11 @@ mod tests {
 
     #[test]
     fn an_array_is_as_long_as_the_length_of_a_record_can_say() {
-        let header = PrimitiveArrayHeader {
-            object: ObjectId::new(8).unwrap(),
-            trace: TraceId::EMPTY,
-            element_type: BasicType::Long,
+        let header = PrimitiveArray {
+            object: 8,
+            trace: 1,
+            length: 0,
+            kind: BasicType::Long,
         };
         // 18 bytes of a head come before the elements.
         let most = (u32::MAX - 18) / 8;
@@ -525,19 +539,16 @@ mod tests {
         Ok(())
     }
 
-    fn id(address: u64) -> ObjectId {
-        ObjectId::new(address).unwrap()
-    }
-
-    fn ints(count: i32) -> (PrimitiveArrayHeader, Vec<u8>, Vec<u8>) {
-        let header = PrimitiveArrayHeader {
-            object: id(16),
-            trace: TraceId::EMPTY,
-            element_type: BasicType::Int,
+    fn ints(count: i32) -> (PrimitiveArray, Vec<u8>, Vec<u8>) {
+        let header = PrimitiveArray {
+            object: 16,
+            trace: 1,
+            length: 0,
+            kind: BasicType::Int,
         };
         let native = (0..count).flat_map(i32::to_ne_bytes).collect();
         let mut expected = Vec::new();
-        header.encode(count.unsigned_abs(), &mut expected);
+        put_values_head(&header, count.unsigned_abs(), &mut expected);
         expected.extend((0..count).flat_map(i32::to_be_bytes));
         (header, native, expected)
     }
@@ -628,17 +639,22 @@ mod tests {
                 assert_eq!(segments.object_array(&header, elements), Ok(0));
             });
             let mut expected = Vec::new();
-            header.encode(u32::try_from(elements.len() / 8).unwrap(), &mut expected);
+            put_references_head(
+                &header,
+                u32::try_from(elements.len() / 8).unwrap(),
+                &mut expected,
+            );
             expected.extend_from_slice(elements);
             assert_eq!(bodies(&file), [expected]);
         }
     }
 
-    fn references() -> ObjectArrayHeader {
-        ObjectArrayHeader {
-            object: id(8),
-            trace: TraceId::EMPTY,
-            class: id(24),
+    fn references() -> ObjectArray {
+        ObjectArray {
+            object: 8,
+            trace: 1,
+            length: 0,
+            class: 24,
         }
     }
 

@@ -6,8 +6,8 @@ use format::ClassName;
 use tables::profile::{Site, SiteOrder, SiteTotals, Sites};
 use tables::{ClassId, TraceId, Weight};
 
-use crate::profile_record::AllocSites;
 use crate::WriteError;
+use crate::{profile_record, record};
 
 /// A site and its weights.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ impl SiteRow {
 }
 
 /// The record of these sites, down to the cutoff. Its totals include those of the `others`. Errors:
-/// as of [`AllocSites::encode`].
+/// as of [`record::encode`].
 pub fn alloc_sites(
     rows: &[SiteRow],
     others: &[SiteRow],
@@ -42,7 +42,7 @@ pub fn alloc_sites(
     let (sites, others) = (sites(rows), sites(others));
     let ranked = Sites::new(&sites, SiteOrder::LiveBytes, cutoff).beside(&others);
     let mut out = Vec::new();
-    AllocSites { sites: &ranked }.encode(&mut out)?;
+    record::encode(&profile_record::alloc_sites(&ranked), &mut out)?;
     Ok(out)
 }
 

@@ -106,10 +106,8 @@ impl PathAnswer {
 
     /// The kind of the root in words, and whether the path is weak.
     pub(super) fn root(&self) -> String {
-        let kind = RootKind::ALL
-            .into_iter()
-            .find(|kind| kind.name() == self.root);
-        root_words(kind.unwrap_or(RootKind::Unknown), self.weak)
+        let kind = RootKind::ALL.iter().find(|kind| kind.name() == self.root);
+        root_words(*kind.unwrap_or(&RootKind::Unknown), self.weak)
     }
 }
 
@@ -261,7 +259,7 @@ mod tests {
 
     #[test]
     fn every_root_has_words_by_its_name() {
-        for kind in RootKind::ALL {
+        for &kind in RootKind::ALL {
             let path = PathAnswer {
                 objects: Vec::new(),
                 root: kind.name().to_owned(),

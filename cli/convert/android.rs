@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 
 use format::{heap, record, HEADER_1_0_2};
-use reader::{DamageKind, DumpReader, Event, HeapRecord, Tee, Version};
+use reader::{DamageKind, DumpReader, Event, HeapRecord, RootKind, Tee, Version};
 
 use crate::dump_file::DumpFile;
 use crate::number::counted;
@@ -154,12 +154,12 @@ impl Converter<'_> {
         }
         let kept = |bytes: usize| self.bytes.get(1..1 + bytes).unwrap_or_default();
         match record {
-            HeapRecord::HeapInfo { .. } => {}
+            HeapRecord::HeapInfo(_) => {}
             HeapRecord::Root(root) if root.kind.is_androids() => {
-                self.segment.push(heap::ROOT_UNKNOWN);
+                self.segment.push(RootKind::Unknown.tag());
                 self.segment.extend(kept(id_bytes));
             }
-            HeapRecord::PrimitiveArray(array) if !array.has_data => {
+            HeapRecord::NoData(array) => {
                 self.segment.push(heap::PRIM_ARRAY_DUMP);
                 self.segment.extend(kept(id_bytes + 4));
                 self.segment.extend([0, 0, 0, 0, array.kind.code()]);

@@ -9,7 +9,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 
-use format::{heap, record};
+use format::{heap, record, RootKind};
 use graph::{Dominator, Heap, Input, Leaks, Options, References, Retained, Who};
 use sample::Dump;
 
@@ -98,7 +98,7 @@ fn lists_and_roots_of_any_number_are_exact() {
     };
     let list = file(COUNT, next, |number, to| {
         if number == 0 {
-            to.push(heap::ROOT_UNKNOWN);
+            to.push(RootKind::Unknown.tag());
             to.extend_from_slice(&entry(0).to_be_bytes());
         }
     });
@@ -123,7 +123,7 @@ fn lists_and_roots_of_any_number_are_exact() {
         |_| ARRAY,
         |number, to| {
             let is_local = number % 2 == 0;
-            to.push([heap::ROOT_JNI_GLOBAL, heap::ROOT_JAVA_FRAME][usize::from(is_local)]);
+            to.push([RootKind::JniGlobal.tag(), RootKind::JavaFrame.tag()][usize::from(is_local)]);
             to.extend_from_slice(&entry(number).to_be_bytes());
             to.extend_from_slice(&[0, 0, 0, 1, 0, 0, 0, 0]);
         },

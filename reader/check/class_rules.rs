@@ -9,9 +9,9 @@ use super::rule::Rule;
 use super::serials::Serials;
 use crate::budget::entries;
 use crate::classes::{Class, ClassTable, Layout};
-use crate::heap_record::ClassDump;
-use crate::record::LoadClass;
 use crate::strings::StringTable;
+use format::heap::ClassDump;
+use format::record::LoadClass;
 
 /// The root of the class hierarchy.
 const OBJECT: &str = "java/lang/Object";

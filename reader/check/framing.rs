@@ -5,7 +5,8 @@ use format::record as tag;
 use super::fault::Faults;
 use super::rule::Rule;
 use crate::header::{Header, Version};
-use crate::record::{record_name, RecordHead};
+use crate::record::RecordHead;
+use format::record::Record;
 
 /// Length of a heap record that signed 32-bit readers take as negative.
 const HUGE_BYTES: u32 = 1 << 31;
@@ -229,5 +230,5 @@ fn judge_time(head: &RecordHead, faults: &mut Faults) {
 }
 
 fn name(head: &RecordHead) -> &'static str {
-    record_name(head.tag).unwrap_or("unknown record")
+    Record::name_of(head.tag).unwrap_or("unknown record")
 }

@@ -13,10 +13,11 @@ use crate::classes::ClassTable;
 use crate::damage::{Damage, DamageKind};
 use crate::dump::Event;
 use crate::header::Header;
-use crate::heap_record::{ClassDump, HeapRecord};
 use crate::id_set::IdSet;
-use crate::record::{AllocSites, Frame, LoadClass, Record, RecordHead, StartThread};
+use crate::record::RecordHead;
 use crate::strings::StringTable;
+use format::heap::{ClassDump, HeapRecord};
+use format::record::{AllocSites, Frame, LoadClass, Record, StartThread};
 
 /// All rules that one pass can check.
 #[derive(Debug)]
@@ -128,7 +129,7 @@ impl<'a> Judge<'a> {
         match record {
             Record::Utf8(string) => self.strings.define(at, string, self.faults),
             Record::LoadClass(load) => self.load_class(at, &load),
-            Record::UnloadClass(serial) => self.classes.unload(at, serial, self.faults),
+            Record::UnloadClass(class) => self.classes.unload(at, class.serial, self.faults),
             Record::Frame(frame) => self.frame(at, &frame),
             Record::Trace(trace) => {
                 self.traces.trace(at, &trace, self.faults);
@@ -138,7 +139,7 @@ impl<'a> Judge<'a> {
             }
             Record::AllocSites(sites) => self.sites(at, &sites),
             Record::StartThread(start) => self.start_thread(at, &start),
-            Record::EndThread(serial) => self.threads.cite(at, serial, "END THREAD"),
+            Record::EndThread(end) => self.threads.cite(at, end.serial, "END THREAD"),
             Record::CpuSamples(samples) => {
                 profile_rules::samples(at, &samples, self.faults);
                 for row in &samples.rows {
@@ -147,7 +148,7 @@ impl<'a> Judge<'a> {
             }
             Record::HeapSummary(summary) => profile_rules::summary(at, &summary, self.faults),
             Record::ControlSettings(settings) => profile_rules::control(at, settings, self.faults),
-            Record::HeapDumpEnd => {}
+            Record::HeapDumpEnd(_) => {}
         }
     }
 
@@ -198,16 +199,15 @@ impl<'a> Judge<'a> {
                 return;
             }
             HeapRecord::Class(dump) => return self.class_dump(at, dump),
-            HeapRecord::HeapInfo { name, .. } => {
-                self.strings.cite(at, *name, record.name(), self.faults);
+            HeapRecord::HeapInfo(info) => {
+                self.strings.cite(at, info.name, record.name(), self.faults);
                 return self.android(at, record);
             }
             HeapRecord::Instance(instance) => (instance.object, instance.trace),
             HeapRecord::ObjectArray(array) => (array.object, array.trace),
-            HeapRecord::PrimitiveArray(array) => {
-                if !array.has_data {
-                    self.android(at, record);
-                }
+            HeapRecord::PrimitiveArray(array) => (array.object, array.trace),
+            HeapRecord::NoData(array) => {
+                self.android(at, record);
                 (array.object, array.trace)
             }
         };

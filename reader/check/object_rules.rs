@@ -2,8 +2,8 @@
 
 use super::fault::Faults;
 use super::rule::Rule;
-use crate::heap_record::Root;
 use crate::id_set::IdSet;
+use format::Root;
 use format::RootKind;
 
 /// The alignment that readers assume to infer sizes.

@@ -4,7 +4,7 @@ use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
 use crate::header::Version;
 use crate::id_set::IdSet;
-use crate::record::{LoadClass, Record, Utf8};
+use format::record::{LoadClass, Record, Utf8};
 
 /// The writer of a file, recognised by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use format::BasicType;
 
 use super::fault::Faults;
 use super::rule::Rule;
-use crate::record::{AllocSite, AllocSites, ControlSettings, CpuSamples, HeapSummary};
+use format::record::{AllocSite, AllocSites, ControlSettings, CpuSamples, HeapSummary};
 
 /// Flags of CONTROL SETTINGS defined by the format text.
 const CONTROL_FLAGS: u32 = 0b11;

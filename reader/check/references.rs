@@ -7,9 +7,9 @@ use super::rule::Rule;
 use crate::classes::{ClassTable, Layout};
 use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
-use crate::heap_record::{ClassDump, HeapRecord, Instance, ObjectArray, PrimitiveArray, Static};
 use crate::id_set::IdSet;
 use crate::strings::StringTable;
+use format::heap::{ClassDump, HeapRecord, Instance, ObjectArray, PrimitiveArray, Static};
 use format::RootKind;
 
 /// References that are looked up at once.
@@ -79,7 +79,7 @@ impl References<'_> {
                 HeapRecord::Instance(instance) => self.instance(offset, instance, dump)?,
                 HeapRecord::ObjectArray(array) => self.object_array(offset, array, dump)?,
                 HeapRecord::PrimitiveArray(array) => self.primitive_array(offset, array, dump)?,
-                HeapRecord::HeapInfo { .. } => {}
+                HeapRecord::NoData(_) | HeapRecord::HeapInfo(_) => {}
             }
         }
         self.look_up();

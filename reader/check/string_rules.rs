@@ -3,8 +3,8 @@
 use super::citations::Citations;
 use super::fault::Faults;
 use super::rule::Rule;
-use crate::record::Utf8;
 use crate::strings::StringTable;
+use format::record::Utf8;
 
 /// VisualVM maps large files in windows that overlap by this many bytes.
 const TEXT_BYTES_END: u64 = 32 * 1024;

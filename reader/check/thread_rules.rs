@@ -10,7 +10,7 @@ use super::rule::Rule;
 use super::serials::Serials;
 use super::trace_rules::TraceRules;
 use crate::budget::entries;
-use crate::heap_record::Root;
+use format::Root;
 use format::RootKind;
 
 /// The threads so far, and serials referred to too early.

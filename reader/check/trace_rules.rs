@@ -8,7 +8,7 @@ use super::fault::Faults;
 use super::rule::Rule;
 use super::serials::Serials;
 use crate::budget::entries;
-use crate::record::{Frame, Trace};
+use format::record::{Frame, Trace};
 
 /// The facts about a trace that later rules need.
 #[derive(Clone, Copy, Debug)]

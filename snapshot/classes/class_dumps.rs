@@ -3,10 +3,11 @@
 use crate::classes::{Class, ClassFacts, MirrorReferences, Names, ResolvedReferences, Role, Shape};
 use crate::memory::{Memory, ProcessMemory};
 use crate::{Failure, Snapshot};
-use format::BasicType;
+use format::heap::{ClassDump, Field, HeapRecord, Static};
+use format::{BasicType, EMPTY_TRACE_SERIAL};
 use std::collections::HashSet;
 use tables::{class_chain, ClassId, ClassRow, LoaderId, ObjectId, ObjectTable, Tables};
-use writer::heap_record::{ClassDump, StaticField, Value};
+use writer::heap_record;
 use writer::{Deliver, Segments};
 
 /// The objects that the snapshot's classes refer to.
@@ -91,13 +92,11 @@ impl<M: Memory> ClassDumps<'_, M> {
         starts: &mut ClassReferences,
         held: &mut HashSet<(Option<LoaderId>, u64)>,
     ) -> Result<(), Failure> {
-        let (Some(row), Some(object)) = (
-            self.tables.classes.get(class.id),
-            ObjectId::new(class.mirror),
-        ) else {
+        let row = self.tables.classes.get(class.id);
+        let Some(row) = row.filter(|_| class.mirror != 0) else {
             return Ok(());
         };
-        let (mut signers, mut protection_domain) = (None, None);
+        let (mut signers, mut protection_domain) = (0, 0);
         let mut statics = self.statics(class, &row)?;
         for (role, target) in self.mirror_references(class.mirror) {
             // Many classes share module and package names: it is enough that one class of the same
@@ -114,8 +113,8 @@ impl<M: Memory> ClassDumps<'_, M> {
         // An array class gets these from its element class.
         for (role, target) in self.mirror_references(self.element_mirror(class.mirror)) {
             match role {
-                Role::Signers => signers = Some(target),
-                Role::ProtectionDomain => protection_domain = Some(target),
+                Role::Signers => signers = target,
+                Role::ProtectionDomain => protection_domain = target,
                 Role::Known | Role::ComponentOrInitLock | Role::Extra(_) => {}
             }
         }
@@ -128,31 +127,26 @@ impl<M: Memory> ClassDumps<'_, M> {
             self.resolved_references(class)
                 .map(|array| reference(self.names.resolved_references, array)),
         );
-        let instance_fields = row.own_fields().iter().filter(|field| !field.is_static);
-        let fields: Vec<_> = instance_fields
-            .map(|field| (field.name, field.basic_type))
-            .collect();
-        let record = ClassDump {
-            class: object,
-            super_class: row.super_class.and_then(|class| self.mirror(class)),
-            loader: row
-                .loader
-                .and_then(|loader| self.objects.id(self.tables.loaders.get(loader)?)),
-            signers: signers.and_then(ObjectId::new),
-            protection_domain: protection_domain.and_then(ObjectId::new),
-            instance_size_bytes: self.instance_size_bytes(class.id),
-            statics: &statics,
-            fields: &fields,
+        let dump = ClassDump {
+            class: class.mirror,
+            trace: EMPTY_TRACE_SERIAL,
+            super_class: row.super_class.map_or(0, |class| self.mirror(class)),
+            loader: self.loader(&row).map_or(0, ObjectId::get),
+            signers,
+            protection_domain,
+            instance_bytes: self.instance_bytes(class.id),
+            fields: fields(&row),
+            statics,
+            ..ClassDump::default()
         };
-        segments.record(|out| record.encode(out))?;
-        let fixed = [object.get()].into_iter();
-        let loader = record.loader.map(ObjectId::get);
-        let fixed = fixed.chain(loader).chain(signers).chain(protection_domain);
-        let statics = statics.iter().filter_map(|field| match field.value {
-            Value::Object(Some(target)) => Some(target.get()),
-            _ => None,
-        });
-        starts.add(fixed.chain(statics));
+        let targets = dump.statics.iter();
+        let targets = targets.filter(|field| field.kind == BasicType::Object);
+        let targets = targets.map(|field| field.value);
+        let all = [dump.loader, signers, protection_domain].into_iter();
+        let targets = all.chain(targets).filter(|&target| target != 0);
+        starts.add([class.mirror].into_iter().chain(targets));
+        let record = HeapRecord::Class(Box::new(dump));
+        segments.record(|out| heap_record::encode(&record, out))?;
         Ok(())
     }
 
@@ -198,7 +192,7 @@ impl<M: Memory> ClassDumps<'_, M> {
     }
 
     /// The declared static fields in class-file order.
-    fn statics(&self, class: &Class, row: &ClassRow) -> Result<Vec<StaticField>, Failure> {
+    fn statics(&self, class: &Class, row: &ClassRow) -> Result<Vec<Static>, Failure> {
         let (memory, layout) = (self.snapshot.memory, &self.snapshot.layout);
         let (mut statics, values) = (Vec::new(), &self.snapshot.values);
         let fields = row.own_fields().iter().zip(self.facts.field_ids(class.id));
@@ -213,14 +207,15 @@ impl<M: Memory> ClassDumps<'_, M> {
                     self.snapshot.decide_over(decision, bits);
                 }
             }
-            let value = if is_reference || values.keeps_value(self.tables, row, field) {
-                Value::of_bits(field.basic_type, bits)
-            } else {
-                Value::zero(field.basic_type)
-            };
-            statics.push(StaticField {
-                name: field.name,
-                value,
+            let is_kept = is_reference || values.keeps_value(self.tables, row, field);
+            statics.push(Static {
+                name: field.name.into(),
+                kind: field.basic_type,
+                value: match field.basic_type {
+                    _ if !is_kept => 0,
+                    BasicType::Boolean => u64::from(bits != 0),
+                    _ => bits,
+                },
             });
         }
         Ok(statics)
@@ -282,7 +277,7 @@ impl<M: Memory> ClassDumps<'_, M> {
     }
 
     /// The superclass's size if the class is not linked: such a class has no fields in the file.
-    fn instance_size_bytes(&self, class: ClassId) -> u32 {
+    fn instance_bytes(&self, class: ClassId) -> u32 {
         let size = |class: ClassId| {
             let class = self.snapshot.classes.classes().get(class.index())?;
             match class.shape {
@@ -296,16 +291,32 @@ impl<M: Memory> ClassDumps<'_, M> {
             .unwrap_or(0)
     }
 
-    fn mirror(&self, class: ClassId) -> Option<ObjectId> {
-        let class = self.snapshot.classes.classes().get(class.index())?;
-        ObjectId::new(class.mirror)
+    fn loader(&self, row: &ClassRow) -> Option<ObjectId> {
+        self.objects.id(self.tables.loaders.get(row.loader?)?)
+    }
+
+    /// 0 if there is none.
+    fn mirror(&self, class: ClassId) -> u64 {
+        let class = self.snapshot.classes.classes().get(class.index());
+        class.map_or(0, |class| class.mirror)
     }
 }
 
-fn reference(name: tables::StringId, target: u64) -> StaticField {
-    StaticField {
-        name,
-        value: Value::Object(ObjectId::new(target)),
+/// The fields of an instance that the class declares.
+fn fields(row: &ClassRow) -> Vec<Field> {
+    let fields = row.own_fields().iter().filter(|field| !field.is_static);
+    let fields = fields.map(|field| Field {
+        name: field.name.into(),
+        kind: field.basic_type,
+    });
+    fields.collect()
+}
+
+fn reference(name: tables::StringId, value: u64) -> Static {
+    Static {
+        name: name.into(),
+        kind: BasicType::Object,
+        value,
     }
 }
 
@@ -500,7 +511,6 @@ mod tests {
     #[test]
     fn static_fields_have_the_values_of_their_mirror() {
         let mut heap = Heap::new();
-        let array = ObjectId::new(heap.at(ARRAY));
         let statics = |heap: &Heap| {
             heap.look(|dumps| {
                 let row = dumps.tables.classes.get(id(THING)).expect("a row");
@@ -508,7 +518,7 @@ mod tests {
                 statics.map(|all| all.iter().map(|one| one.value).collect::<Vec<_>>())
             })
         };
-        let expected = vec![Value::Object(array), Value::Long(7)];
+        let expected = vec![heap.at(ARRAY), 7];
         assert_eq!(statics(&heap), Ok(expected));
         // The id of another class's field.
         heap.0[IDS + 2] += 8;
@@ -590,9 +600,9 @@ mod tests {
         heap.0[THING * MIRROR_WORDS + COUNT] = 1;
         assert_eq!(found(&heap, THING), []);
         heap.look(|dumps| {
-            assert_eq!(dumps.instance_size_bytes(id(THING)), 24);
-            assert_eq!(dumps.instance_size_bytes(id(UNLINKED)), 24);
-            assert_eq!(dumps.instance_size_bytes(id(INTS)), 0);
+            assert_eq!(dumps.instance_bytes(id(THING)), 24);
+            assert_eq!(dumps.instance_bytes(id(UNLINKED)), 24);
+            assert_eq!(dumps.instance_bytes(id(INTS)), 0);
         });
     }
 

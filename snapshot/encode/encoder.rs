@@ -12,10 +12,11 @@ use super::room::fill;
 use crate::classes::{Class, Shape};
 use crate::memory::{Memory, ProcessMemory};
 use crate::{Failure, Snapshot};
-use format::BasicType;
+use format::heap::{Instance, ObjectArray, PrimitiveArray};
+use format::{heap, BasicType};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use tables::{ObjectId, TraceId};
-use writer::heap_record::{InstanceHeader, ObjectArrayHeader, PrimitiveArrayHeader};
+use tables::TraceId;
+use writer::heap_record::encode_head;
 use writer::{Deliver, Segments, WriteError};
 
 /// Counts of what was encoded.
@@ -150,12 +151,10 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
     /// Encodes an object and returns its size in the heap, in bytes.
     #[inline]
     fn record(&mut self, class: &Class, found: Found) -> Result<u64, Failure> {
-        let trace = found.trace;
-        let (Some(object), Some(class_object)) =
-            (ObjectId::new(found.address), ObjectId::new(class.mirror))
-        else {
+        let (object, trace) = (found.address, found.trace.get());
+        if object == 0 || class.mirror == 0 {
             return Err(Failure::NoMirror);
-        };
+        }
         match &class.shape {
             // A mirror is written as the CLASS DUMP of its class.
             Shape::Instance { .. } if is_mirror(self.snapshot, class, found.address) => Ok(0),
@@ -165,23 +164,26 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
                 heap_bytes,
                 ..
             } => {
-                let header = InstanceHeader {
+                let head = Instance {
                     object,
                     trace,
-                    class: class_object,
+                    class: class.mirror,
+                    data_bytes: *data_bytes,
                 };
-                self.instance(&header, fields, *data_bytes)?;
+                self.instance(&head, fields)?;
                 Ok(u64::from(*heap_bytes))
             }
-            Shape::ObjectArray => self.object_array(&ObjectArrayHeader {
+            Shape::ObjectArray => self.object_array(&ObjectArray {
                 object,
                 trace,
-                class: class_object,
+                length: self.snapshot.layout.length(self.snapshot.memory, object),
+                class: class.mirror,
             }),
-            Shape::PrimitiveArray(element_type) => self.primitive_array(&PrimitiveArrayHeader {
+            Shape::PrimitiveArray(element_type) => self.primitive_array(&PrimitiveArray {
                 object,
                 trace,
-                element_type: *element_type,
+                length: self.snapshot.layout.length(self.snapshot.memory, object),
+                kind: *element_type,
             }),
             Shape::Unknown => Err(Failure::Unlinked(vec![class.id])),
         }
@@ -192,17 +194,12 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
         self.allocated.trace(&self.snapshot.allocated, address)
     }
 
-    fn instance(
-        &mut self,
-        header: &InstanceHeader,
-        fields: &[FieldCopy],
-        data_bytes: u32,
-    ) -> Result<(), Failure> {
-        let (memory, object) = (self.snapshot.memory, header.object.get());
+    fn instance(&mut self, head: &Instance, fields: &[FieldCopy]) -> Result<(), Failure> {
+        let (memory, object) = (self.snapshot.memory, head.object);
         let oops = self.snapshot.layout.oops;
         self.segments.record(|out| {
-            header.encode(data_bytes, out);
-            fill(out, (data_bytes + AT_ONCE_BYTES) as usize, |room| {
+            encode_head(heap::INSTANCE_DUMP, head, out);
+            fill(out, (head.data_bytes + AT_ONCE_BYTES) as usize, |room| {
                 for field in fields {
                     let read = memory.u64(field.place(object));
                     room.put_first(field.value(memory, read, oops), field.width_bytes());
@@ -214,17 +211,17 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
     }
 
     /// Encodes an array and returns its size in the heap, in bytes.
-    fn object_array(&mut self, header: &ObjectArrayHeader) -> Result<u64, Failure> {
+    fn object_array(&mut self, head: &ObjectArray) -> Result<u64, Failure> {
         let (memory, layout) = (self.snapshot.memory, &self.snapshot.layout);
-        let array = header.object.get();
+        let array = head.object;
         let start = array + layout.arrays.elements(BasicType::Object);
         let width = layout.oops.width_bytes();
-        let length = u64::from(layout.length(memory, array));
+        let length = u64::from(head.length);
         let heap_bytes = start - array + length * width;
         self.snapshot.check_length(array, heap_bytes)?;
         let missing = self
             .segments
-            .object_array_with(header, length, |range, out| {
+            .object_array_with(head, length, |range, out| {
                 let elements = usize::try_from(range.end - range.start).unwrap_or(0);
                 fill(out, elements * 8, |room| {
                     for index in range {
@@ -239,19 +236,18 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
     }
 
     /// Encodes an array and returns its size in the heap, in bytes.
-    fn primitive_array(&mut self, header: &PrimitiveArrayHeader) -> Result<u64, Failure> {
+    fn primitive_array(&mut self, head: &PrimitiveArray) -> Result<u64, Failure> {
         let snapshot = self.snapshot;
-        let (array, element_type) = (header.object.get(), header.element_type);
-        let length = snapshot.layout.length(snapshot.memory, array);
+        let (array, element_type, length) = (head.object, head.kind, head.length);
         let start = array + snapshot.layout.arrays.elements(element_type);
         let element_bytes = length as usize * element_type.size_bytes(8) as usize;
         let heap_bytes = start - array + element_bytes as u64;
         snapshot.check_length(array, heap_bytes)?;
         let missing = if snapshot.values.keeps_elements(array) {
             let elements = snapshot.memory.bytes(start, element_bytes);
-            self.segments.primitive_array(header, elements)?
+            self.segments.primitive_array(head, elements)?
         } else {
-            self.segments.zeroed_array(header, length)?
+            self.segments.zeroed_array(head, length)?
         };
         self.encoded.cut_arrays += u64::from(missing > 0);
         Ok(heap_bytes)

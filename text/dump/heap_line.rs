@@ -147,7 +147,7 @@ pub fn static_field(name: &[u8], value: u64, out: &mut impl Write) -> io::Result
 }
 
 /// A constant of a class that is an object, by its index in the constant pool; null has no line.
-pub fn constant(index: u16, value: u64, out: &mut impl Write) -> io::Result<()> {
+pub fn constant(index: u64, value: u64, out: &mut impl Write) -> io::Result<()> {
     match value {
         0 => Ok(()),
         value => writeln!(out, "\tconstant pool entry {index}\t{value:x}"),

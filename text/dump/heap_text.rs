@@ -25,7 +25,7 @@ impl Part {
         match record {
             HeapRecord::Root(_) => Some(Self::Roots),
             HeapRecord::Class(_) => Some(Self::Classes),
-            HeapRecord::HeapInfo { .. } => None,
+            HeapRecord::HeapInfo(_) => None,
             _ => Some(Self::Objects),
         }
     }
@@ -112,11 +112,11 @@ impl<'s> HeapText<'s> {
             HeapRecord::Class(class) => self.class(class, out),
             HeapRecord::Instance(instance) => self.instance(instance, dump, out),
             HeapRecord::ObjectArray(array) => self.object_array(array, dump, out),
-            HeapRecord::PrimitiveArray(array) => {
+            HeapRecord::PrimitiveArray(array) | HeapRecord::NoData(array) => {
                 let size_bytes = ObjectSizes::primitive_array_bytes(array.length, array.kind);
                 Ok(heap_line::primitive_array(array, size_bytes, out)?)
             }
-            HeapRecord::HeapInfo { .. } => Ok(()),
+            HeapRecord::HeapInfo(_) => Ok(()),
         }
     }
 
@@ -128,7 +128,7 @@ impl<'s> HeapText<'s> {
         }
         let constants = class.constants.iter();
         for constant in constants.filter(|constant| constant.kind == BasicType::Object) {
-            heap_line::constant(constant.index, constant.value, out)?;
+            heap_line::constant(constant.name, constant.value, out)?;
         }
         Ok(())
     }

@@ -217,8 +217,8 @@ impl Survey {
                 self.has_starts = true;
                 self.threads.push(ThreadLine::Start(*thread));
             }
-            Record::EndThread(serial) => self.threads.push(ThreadLine::End(*serial)),
-            Record::HeapDumpEnd => self.is_ended = true,
+            Record::EndThread(end) => self.threads.push(ThreadLine::End(end.serial)),
+            Record::HeapDumpEnd(_) => self.is_ended = true,
             _ => {}
         }
         match record {
@@ -256,10 +256,10 @@ impl Survey {
             HeapRecord::ObjectArray(array) => {
                 self.add_array(self.sizes.object_array_bytes(array.length));
             }
-            HeapRecord::PrimitiveArray(array) => {
+            HeapRecord::PrimitiveArray(array) | HeapRecord::NoData(array) => {
                 self.add_array(ObjectSizes::primitive_array_bytes(array.length, array.kind));
             }
-            HeapRecord::HeapInfo { .. } => {}
+            HeapRecord::HeapInfo(_) => {}
         }
     }
 

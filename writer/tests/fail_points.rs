@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use format::heap::HeapRecord;
+use format::{Root, RootKind};
 use tables::{ObjectTable, Tables};
-use writer::heap_record::RootRecord;
+use writer::heap_record;
 use writer::{
     emit, Deliver, DumpFile, FileSink, Segments, Sink, Tail, Target, WriteError, Written,
 };
@@ -72,7 +74,8 @@ fn dump(dump: &DumpFile) -> Result<(), WriteError> {
         dump.head(bytes)
     })?;
     let mut segments = Segments::new(|bytes| dump.head(bytes));
-    segments.record(|out| RootRecord::StickyClass(object).encode(out))?;
+    let root = HeapRecord::Root(Root::new(RootKind::StickyClass, object.get()));
+    segments.record(|out| heap_record::encode(&root, out))?;
     segments.finish()?;
     let mut sender = dump.objects_sender();
     sender.deliver(vec![0x55; 40])?;

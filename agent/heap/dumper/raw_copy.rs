@@ -3,10 +3,11 @@
 
 use crate::ending;
 use crate::heap::error::DumpError;
-use format::{record, HEADER_1_0_1, HEADER_1_0_2, RECORD_HEADER_BYTES};
+use format::record::{self, Record, Utf8};
+use format::{HEADER_1_0_1, HEADER_1_0_2, RECORD_HEADER_BYTES};
 use std::io::{self, Read};
 use tables::StringTable;
-use writer::record::{Header, Utf8};
+use writer::record::{encode, Header};
 use writer::{Deliver, DumpFile, Written};
 
 /// Bytes that are read at a time.
@@ -37,7 +38,8 @@ pub(super) fn copy(
     let mut told = Header { millis_since_epoch }.encode(&mut block);
     texts.for_each(|id, text| {
         if told.is_ok() {
-            told = Utf8 { id, text }.encode(&mut block);
+            let text = Record::Utf8(Utf8::new(id.into(), text.to_vec()));
+            told = encode(&text, &mut block);
         }
     });
     told?;

@@ -8,7 +8,8 @@ use hotspot::call_trace::StackFault;
 use std::collections::BTreeMap;
 use tables::profile::{Cost, Costs, Method};
 use tables::TraceId;
-use writer::profile_record::CpuSamples as CpuSamplesRecord;
+use writer::profile_record::cpu_samples;
+use writer::record::encode;
 use writer::WriteError;
 
 /// Samples since the last report. Each stands for one interval of CPU time.
@@ -140,7 +141,7 @@ pub(crate) fn cpu_samples_record(rows: &[CpuRow], cutoff: f64) -> Result<Vec<u8>
     let costs = costs(rows);
     let ranked = Costs::new(&costs, cutoff);
     let mut out = Vec::new();
-    CpuSamplesRecord { samples: &ranked }.encode(&mut out)?;
+    encode(&cpu_samples(&ranked), &mut out)?;
     Ok(out)
 }
 

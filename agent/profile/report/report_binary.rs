@@ -7,12 +7,13 @@ use super::figures::{Figures, Part};
 use crate::order::Order;
 use crate::profile::cpu::cpu_counts::cpu_samples_record;
 use crate::profile::Profiles;
+use format::record::{EndThread, Record, StartThread};
 use jvm::os::host::unix_millis;
 use std::collections::BTreeSet;
 use tables::profile::Sites;
 use tables::{ClassId, ObjectId, ObjectTable, ThreadId, TraceId};
-use writer::profile_record::{AllocSites, ControlSettings, EndThread, HeapSummary};
-use writer::record::StartThread;
+use writer::profile_record::{alloc_sites, control_settings, heap_summary};
+use writer::record::encode;
 use writer::site_rows::sites;
 use writer::{emit, DumpFile, WriteError};
 
@@ -34,30 +35,24 @@ pub(crate) fn write(
         &mut |bytes| file.head(bytes),
     )?;
     let mut out = Vec::new();
-    for (start, has_ended) in &threads {
-        start.encode(&mut out)?;
-        if *has_ended {
-            let thread = start.thread;
-            EndThread { thread }.encode(&mut out)?;
+    for (start, has_ended) in threads {
+        encode(&Record::StartThread(start), &mut out)?;
+        if has_ended {
+            let serial = start.serial;
+            encode(&Record::EndThread(EndThread { serial }), &mut out)?;
         }
     }
-    ControlSettings {
-        alloc_traces: figures.sites.is_some(),
-        cpu_sampling: figures.cpu.is_some(),
-        depth_frames: u32::try_from(profiles.traces.depth_frames()).unwrap_or(u32::MAX),
-    }
-    .encode(&mut out)?;
+    let (has_sites, has_samples) = (figures.sites.is_some(), figures.cpu.is_some());
+    let settings = control_settings(has_sites, has_samples, profiles.traces.depth_frames());
+    encode(&settings, &mut out)?;
     if let Some(rows) = &figures.sites {
         let sites = sites(rows);
         let sites = Sites::new(&sites, figures.site_order(), asked.cutoff);
         if figures.part != Part::HeapSummary {
-            AllocSites { sites: &sites }.encode(&mut out)?;
+            encode(&alloc_sites(&sites), &mut out)?;
         }
-        HeapSummary {
-            live: sites.live(),
-            allocated: sites.allocated(),
-        }
-        .encode(&mut out)?;
+        let summary = heap_summary(sites.live(), sites.allocated());
+        encode(&Record::HeapSummary(summary), &mut out)?;
     }
     if let Some(rows) = &figures.cpu {
         out.append(&mut cpu_samples_record(rows, asked.cutoff)?);
@@ -78,12 +73,12 @@ fn threads(profiles: &Profiles, hides_names: bool) -> Vec<(StartThread, bool)> {
     let rows = rows.into_iter().filter(|(id, _)| named.contains(id));
     rows.map(|(thread, known)| {
         let start = StartThread {
-            thread,
-            object: None,
-            trace: TraceId::EMPTY,
-            name: tables.strings.intern(&known.names.name),
-            group: tables.strings.intern(&known.names.group),
-            parent_group: tables.strings.intern(&known.names.parent_group),
+            serial: thread.get(),
+            object: 0,
+            trace: TraceId::EMPTY.get(),
+            name: tables.strings.intern(&known.names.name).into(),
+            group: tables.strings.intern(&known.names.group).into(),
+            parent_group: tables.strings.intern(&known.names.parent_group).into(),
         };
         (start, known.has_ended)
     })

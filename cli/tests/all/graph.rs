@@ -166,11 +166,11 @@ fn two_threads() -> Dump {
         bytes.extend_from_slice(&frame.to_be_bytes());
         bytes
     };
-    dump.sub_record(&words(format::heap::ROOT_THREAD_OBJ, 0x4080, 2, 1));
+    dump.sub_record(&words(format::RootKind::ThreadObject.tag(), 0x4080, 2, 1));
     dump.byte_array(0x5000, &[7; 1000]);
     dump.byte_array(0x6000, &[7; 3000]);
     for (serial, held) in [(2, 0x5000), (2, 0x5000), (2, 0x6000), (1, 0x6000)] {
-        dump.sub_record(&words(format::heap::ROOT_JAVA_FRAME, held, serial, 0));
+        dump.sub_record(&words(format::RootKind::JavaFrame.tag(), held, serial, 0));
     }
     dump
 }

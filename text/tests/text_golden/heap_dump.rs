@@ -71,7 +71,6 @@ fn put_arrays(out: &mut Vec<u8>) -> io::Result<()> {
         trace: 3,
         length: 41,
         kind: BasicType::Char,
-        has_data: true,
     };
     heap_line::primitive_array(&array, 82, out)
 }
@@ -82,12 +81,8 @@ fn put_class(out: &mut Vec<u8>) -> io::Result<()> {
         trace: 1,
         super_class: 0x7_c000_0200,
         loader: 0x7_c000_0030,
-        signers: 0,
         protection_domain: 0x7_c000_0038,
-        instance_bytes: 0,
-        constants: Vec::new(),
-        statics: Vec::new(),
-        fields: Vec::new(),
+        ..ClassDump::default()
     };
     heap_line::class(&dump, class(MAIN), out)?;
     heap_line::static_field(b"SEP", OBJECT, out)?;

@@ -4,9 +4,8 @@ use std::fs;
 use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
+use format::heap::PrimitiveArray;
 use format::BasicType;
-use tables::{ObjectId, TraceId};
-use writer::heap_record::PrimitiveArrayHeader;
 use writer::{Deliver, DumpFile, GzipLevel, Segments, Target, WriteError, Written};
 
 #[test]
@@ -38,10 +37,11 @@ fn write_arrays(dump: &DumpFile) {
     let mut segments = Segments::new(dump.objects_sender());
     let bytes: Vec<u8> = (0_u32..300_000).flat_map(u32::to_be_bytes).collect();
     for round in 1..40 {
-        let header = PrimitiveArrayHeader {
-            object: ObjectId::new(8 * round).unwrap(),
-            trace: TraceId::EMPTY,
-            element_type: BasicType::Byte,
+        let header = PrimitiveArray {
+            object: 8 * round,
+            trace: 1,
+            length: 0,
+            kind: BasicType::Byte,
         };
         let length = usize::try_from(round * round * 700).unwrap();
         segments.primitive_array(&header, &bytes[..length]).unwrap();

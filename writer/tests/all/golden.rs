@@ -5,15 +5,14 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use format::{BasicType, ClassName, LINE_NATIVE, LINE_UNKNOWN};
+use format::heap::{ClassDump, Field, HeapRecord, Instance, ObjectArray, PrimitiveArray, Static};
+use format::record::{EndThread, Frame, HeapDumpEnd, LoadClass, Record, StartThread, Trace, Utf8};
+use format::{heap, BasicType, ClassName, Root, RootKind, LINE_NATIVE, LINE_UNKNOWN, NO_FRAME};
 use tables::profile::{Cost, Costs, Site, SiteOrder, SiteTotals, Sites};
-use tables::{ClassId, FrameId, ObjectId, StringId, ThreadId, TraceId};
-use writer::heap_record::{
-    ClassDump, InstanceHeader, ObjectArrayHeader, PrimitiveArrayHeader, RootRecord, StaticField,
-    Value,
-};
-use writer::profile_record::{AllocSites, ControlSettings, CpuSamples, EndThread, HeapSummary};
-use writer::record::{Frame, Header, HeapDumpEnd, LoadClass, StartThread, Trace, Utf8};
+use tables::{ClassId, TraceId};
+use writer::heap_record::{self, encode_head};
+use writer::profile_record::{alloc_sites, control_settings, cpu_samples, heap_summary};
+use writer::record::{encode, Header};
 use writer::WriteError;
 
 /// The fields before the body of every top-level record.
@@ -51,24 +50,13 @@ fn check(name: &str, fields: &str, encode: impl FnOnce(&mut Vec<u8>) -> Result<(
     assert_eq!(text, golden, "{} differs", path.display());
 }
 
-fn record(fields: &str) -> String {
-    format!("{RECORD}, {fields}")
-}
-
-fn object(address: u64) -> ObjectId {
-    ObjectId::new(address).unwrap()
-}
-
-fn string(number: u32) -> StringId {
-    StringId::new(number).unwrap()
-}
-
-fn thread() -> ThreadId {
-    ThreadId::new(2).unwrap()
-}
-
-fn trace() -> TraceId {
-    TraceId::new(3).unwrap()
+/// Compares a record, of whose body these are the fields; none if it is empty.
+fn check_record(name: &str, fields: &str, record: &Record) {
+    let fields = match fields {
+        "" => RECORD.to_owned(),
+        fields => format!("{RECORD}, {fields}"),
+    };
+    check(name, &fields, |out| encode(record, out));
 }
 
 #[test]
@@ -83,90 +71,76 @@ fn header() {
 
 #[test]
 fn utf8() {
-    let text = Utf8 {
-        id: string(0x0102),
-        text: b"Main",
-    };
-    check("utf8", &record("8 string id, 4 text"), |out| {
-        text.encode(out)
-    });
+    let text = Record::Utf8(Utf8::new(0x0102, b"Main".to_vec()));
+    check_record("utf8", "8 string id, 4 text", &text);
 }
 
 #[test]
 fn load_class() {
-    let class = LoadClass {
-        serial: ClassId::new(7).unwrap(),
-        object: object(0x1_0008),
-        trace: TraceId::EMPTY,
-        name: string(9),
-    };
+    let class = Record::LoadClass(LoadClass {
+        serial: 7,
+        class: 0x1_0008,
+        trace: 1,
+        name: 9,
+    });
     let fields = "4 class serial, 8 class object, 4 trace serial, 8 name";
-    check("load_class", &record(fields), |out| class.encode(out));
+    check_record("load_class", fields, &class);
 }
 
 #[test]
 fn frame() {
-    let frame = |line| Frame {
-        id: FrameId::new(5).unwrap(),
-        method: string(1),
-        signature: string(2),
-        source: string(3),
-        class: ClassId::new(4).unwrap(),
-        line,
-    };
-    let fields = record("8 frame id, 8 method, 8 signature, 8 source, 4 class serial, 4 line");
-    check("frame_line_300", &fields, |out| frame(300).encode(out));
-    check("frame_line_unknown", &fields, |out| {
-        frame(LINE_UNKNOWN).encode(out)
-    });
-    check("frame_native", &fields, |out| {
-        frame(LINE_NATIVE).encode(out)
-    });
+    for (name, line) in [
+        ("frame_line_300", 300),
+        ("frame_line_unknown", LINE_UNKNOWN),
+        ("frame_native", LINE_NATIVE),
+    ] {
+        let frame = Record::Frame(Frame {
+            id: 5,
+            method: 1,
+            signature: 2,
+            source: 3,
+            class_serial: 4,
+            line,
+        });
+        let fields = "8 frame id, 8 method, 8 signature, 8 source, 4 class serial, 4 line";
+        check_record(name, fields, &frame);
+    }
 }
 
 #[test]
 fn traces() {
-    let frames = [FrameId::new(5).unwrap(), FrameId::new(6).unwrap()];
-    let of_thread = Trace {
-        serial: trace(),
-        thread: Some(thread()),
-        frames: &frames,
+    let trace = |serial, thread_serial, frames| {
+        Record::Trace(Trace {
+            serial,
+            thread_serial,
+            frames,
+        })
     };
     let head = "4 trace serial, 4 thread serial, 4 number of frames";
-    check(
-        "trace",
-        &record(&format!("{head}, 8 top frame, 8 its caller")),
-        |out| of_thread.encode(out),
-    );
-    let empty = Trace {
-        serial: TraceId::EMPTY,
-        thread: None,
-        frames: &[],
-    };
-    check("trace_empty", &record(head), |out| empty.encode(out));
+    let fields = format!("{head}, 8 top frame, 8 its caller");
+    check_record("trace", &fields, &trace(3, 2, vec![5, 6]));
+    check_record("trace_empty", head, &trace(1, 0, vec![]));
 }
 
 #[test]
 fn start_thread() {
-    let start = StartThread {
-        thread: thread(),
-        object: Some(object(0x1_0010)),
-        trace: trace(),
-        name: string(1),
-        group: string(2),
-        parent_group: string(3),
-    };
+    let start = Record::StartThread(StartThread {
+        serial: 2,
+        object: 0x1_0010,
+        trace: 3,
+        name: 1,
+        group: 2,
+        parent_group: 3,
+    });
     let fields = "4 thread serial, 8 thread object, 4 trace serial, 8 name, 8 group, \
                   8 parent group";
-    check("start_thread", &record(fields), |out| start.encode(out));
+    check_record("start_thread", fields, &start);
 }
 
 #[test]
 fn end_thread() {
-    let end = EndThread { thread: thread() };
-    check("end_thread", &record("4 thread serial"), |out| {
-        end.encode(out)
-    });
+    let end = Record::EndThread(EndThread { serial: 2 });
+    check_record("end_thread", "4 thread serial", &end);
 }
 
 const TOTALS: &str = "4 live bytes, 4 live objects, 8 allocated bytes, 8 allocated objects";
@@ -176,11 +150,11 @@ fn totals(bytes: u64, objects: u64) -> SiteTotals {
 }
 
 #[test]
-fn alloc_sites() {
+fn sites() {
     let site = |class, signature, live, allocated| Site {
         class: ClassId::new(class).unwrap(),
         name: ClassName::from_signature(signature),
-        trace: trace(),
+        trace: TraceId::new(3).unwrap(),
         live,
         allocated,
     };
@@ -200,31 +174,24 @@ fn alloc_sites() {
         )
         .unwrap();
     }
-    check("alloc_sites", &record(&fields), |out| {
-        AllocSites { sites: &sites }.encode(out)
-    });
+    check_record("alloc_sites", &fields, &alloc_sites(&sites));
 }
 
 #[test]
-fn alloc_sites_cut_off() {
+fn sites_cut_off() {
     let sites = Sites::new(&[], SiteOrder::AllocatedBytes, 0.25);
     let fields = format!("2 flags, 4 cutoff, {TOTALS}, 4 number of sites");
-    check("alloc_sites_none", &record(&fields), |out| {
-        AllocSites { sites: &sites }.encode(out)
-    });
+    check_record("alloc_sites_none", &fields, &alloc_sites(&sites));
 }
 
 #[test]
-fn heap_summary() {
-    let summary = HeapSummary {
-        live: totals(0x10_0000, 0x100),
-        allocated: totals(0x1_0000_0000, 0x2000),
-    };
-    check("heap_summary", &record(TOTALS), |out| summary.encode(out));
+fn summary() {
+    let summary = heap_summary(totals(0x10_0000, 0x100), totals(0x1_0000_0000, 0x2000));
+    check_record("heap_summary", TOTALS, &Record::HeapSummary(summary));
 }
 
 #[test]
-fn cpu_samples() {
+fn samples() {
     let cost = |serial, samples| Cost {
         trace: TraceId::new(serial).unwrap(),
         top: None,
@@ -235,75 +202,75 @@ fn cpu_samples() {
     let samples = Costs::new(&costs, 0.0);
     let fields = "4 samples in all, 4 number of traces, 4 samples, 4 trace serial, \
                   4 samples, 4 trace serial";
-    check("cpu_samples", &record(fields), |out| {
-        CpuSamples { samples: &samples }.encode(out)
-    });
+    check_record("cpu_samples", fields, &cpu_samples(&samples));
 }
 
 #[test]
-fn control_settings() {
-    let settings = ControlSettings {
-        alloc_traces: true,
-        cpu_sampling: true,
-        depth_frames: 16,
-    };
-    check("control_settings", &record("4 flags, 2 depth"), |out| {
-        settings.encode(out)
-    });
+fn settings() {
+    let settings = control_settings(true, true, 16);
+    check_record("control_settings", "4 flags, 2 depth", &settings);
 }
 
 #[test]
 fn heap_dump_end() {
-    check("heap_dump_end", RECORD, |out| HeapDumpEnd.encode(out));
+    let end = Record::HeapDumpEnd(HeapDumpEnd {});
+    check_record("heap_dump_end", "", &end);
 }
 
 #[test]
 fn roots() {
-    let held = object(0x1_0018);
+    let held = |kind| Root::new(kind, 0x1_0018);
+    let by_thread = |kind| Root {
+        thread_serial: Some(2),
+        ..held(kind)
+    };
+    let by_frame = |kind, frame| Root {
+        frame_number: Some(frame),
+        ..by_thread(kind)
+    };
     let frame = "1 tag, 8 object, 4 thread serial, 4 frame number";
     for (name, fields, root) in [
         (
             "root_jni_global",
             "1 tag, 8 object, 8 reference",
-            RootRecord::JniGlobal(held, 0xABCD),
+            Root {
+                reference: Some(0xABCD),
+                ..held(RootKind::JniGlobal)
+            },
         ),
-        (
-            "root_jni_local",
-            frame,
-            RootRecord::JniLocal(held, thread(), Some(1)),
-        ),
-        (
-            "root_java_frame",
-            frame,
-            RootRecord::JavaFrame(held, thread(), Some(0)),
-        ),
+        ("root_jni_local", frame, by_frame(RootKind::JniLocal, 1)),
+        ("root_java_frame", frame, by_frame(RootKind::JavaFrame, 0)),
         (
             "root_java_frame_none",
             frame,
-            RootRecord::JavaFrame(held, thread(), None),
+            by_frame(RootKind::JavaFrame, NO_FRAME),
         ),
         (
             "root_sticky_class",
             "1 tag, 8 object",
-            RootRecord::StickyClass(held),
+            held(RootKind::StickyClass),
         ),
         (
             "root_monitor_used",
             "1 tag, 8 object",
-            RootRecord::MonitorUsed(held),
+            held(RootKind::MonitorUsed),
         ),
         (
             "root_thread_object",
             "1 tag, 8 object, 4 thread serial, 4 trace serial",
-            RootRecord::ThreadObject(held, thread(), trace()),
+            Root {
+                trace: Some(3),
+                ..by_thread(RootKind::ThreadObject)
+            },
         ),
         (
             "root_thread_block",
             "1 tag, 8 object, 4 thread serial",
-            RootRecord::ThreadBlock(held, thread()),
+            by_thread(RootKind::ThreadBlock),
         ),
     ] {
-        check(name, fields, |out| root.encode(out));
+        let root = HeapRecord::Root(root);
+        check(name, fields, |out| heap_record::encode(&root, out));
     }
 }
 
@@ -313,35 +280,34 @@ const CLASS: &str = "1 tag, 8 class, 4 trace serial, 8 super, 8 loader, 8 signer
 
 #[test]
 fn class_dump() {
-    let named = |value| StaticField {
-        name: string(0x11),
-        value,
-    };
     let statics = [
-        named(Value::Object(Some(object(0x1_0020)))),
-        named(Value::Object(None)),
-        named(Value::Boolean(true)),
-        named(Value::Char(0x263A)),
-        named(Value::Float(1.5)),
-        named(Value::Double(-2.0)),
-        named(Value::Byte(-1)),
-        named(Value::Short(-2)),
-        named(Value::Int(-3)),
-        named(Value::Long(-4)),
+        (BasicType::Object, 0x1_0020),
+        (BasicType::Object, 0),
+        (BasicType::Boolean, 1),
+        (BasicType::Char, 0x263A),
+        (BasicType::Float, 1.5_f32.to_bits().into()),
+        (BasicType::Double, (-2.0_f64).to_bits()),
+        (BasicType::Byte, 0xFF),
+        (BasicType::Short, 0xFFFE),
+        (BasicType::Int, 0xFFFF_FFFD),
+        (BasicType::Long, u64::MAX - 3),
     ];
-    let class = ClassDump {
-        class: object(0x1_0000),
-        super_class: Some(object(0x1_0008)),
-        loader: Some(object(0x1_0010)),
-        signers: Some(object(0x1_0018)),
-        protection_domain: Some(object(0x1_0028)),
-        instance_size_bytes: 12,
-        statics: &statics,
-        fields: &[
-            (string(0x21), BasicType::Object),
-            (string(0x22), BasicType::Int),
-        ],
-    };
+    let statics = statics.map(|(kind, value)| Static {
+        name: 0x11,
+        kind,
+        value,
+    });
+    let field = |name, kind| Field { name, kind };
+    let class = class(ClassDump {
+        super_class: 0x1_0008,
+        loader: 0x1_0010,
+        signers: 0x1_0018,
+        protection_domain: 0x1_0028,
+        instance_bytes: 12,
+        statics: statics.into(),
+        fields: vec![field(0x21, BasicType::Object), field(0x22, BasicType::Int)],
+        ..empty_class()
+    });
     let mut fields = CLASS.to_owned();
     for (width, type_name) in [
         (8, "object"),
@@ -359,64 +325,71 @@ fn class_dump() {
         write!(fields, ", 8 static name, 1 type {type_name}, {width} value").unwrap();
     }
     fields.push_str(", 2 instance fields, 8 name, 1 type object, 8 name, 1 type int");
-    check("class_dump", &fields, |out| class.encode(out));
+    check("class_dump", &fields, |out| {
+        heap_record::encode(&class, out)
+    });
+}
+
+fn class(dump: ClassDump) -> HeapRecord {
+    HeapRecord::Class(Box::new(dump))
+}
+
+fn empty_class() -> ClassDump {
+    ClassDump {
+        class: 0x1_0000,
+        trace: 1,
+        ..ClassDump::default()
+    }
 }
 
 #[test]
 fn class_dump_of_object() {
-    let class = ClassDump {
-        class: object(0x1_0000),
-        super_class: None,
-        loader: None,
-        signers: None,
-        protection_domain: None,
-        instance_size_bytes: 0,
-        statics: &[],
-        fields: &[],
-    };
     check(
         "class_dump_object",
         &format!("{CLASS}, 2 instance fields"),
-        |out| class.encode(out),
+        |out| heap_record::encode(&class(empty_class()), out),
     );
 }
 
 #[test]
 fn objects() {
-    let instance = InstanceHeader {
-        object: object(0x1_0030),
-        trace: trace(),
-        class: object(0x1_0000),
+    let instance = Instance {
+        object: 0x1_0030,
+        trace: 3,
+        class: 0x1_0000,
+        data_bytes: 4,
     };
     let fields = "1 tag, 8 object, 4 trace serial, 8 class, 4 bytes of data, 4 data";
     check("instance_dump", fields, |out| {
-        instance.encode(4, out);
+        encode_head(heap::INSTANCE_DUMP, &instance, out);
         out.extend([0, 0, 0, 5]);
         Ok(())
     });
 
-    let header = ObjectArrayHeader {
-        object: object(0x1_0038),
-        trace: TraceId::EMPTY,
-        class: object(0x1_0000),
+    let array = ObjectArray {
+        object: 0x1_0038,
+        trace: 1,
+        length: 2,
+        class: 0x1_0000,
     };
     let ids = [0x1_0030_u64.to_be_bytes(), 0_u64.to_be_bytes()].concat();
     let fields = "1 tag, 8 array, 4 trace serial, 4 elements, 8 array class, 8 element 0, \
                   8 element 1 null";
     check("object_array_dump", fields, |out| {
-        header.encode(2, out);
+        encode_head(heap::OBJ_ARRAY_DUMP, &array, out);
         out.extend(ids);
         Ok(())
     });
 
-    let header = PrimitiveArrayHeader {
-        object: object(0x1_0040),
-        trace: TraceId::EMPTY,
-        element_type: BasicType::Char,
+    let array = PrimitiveArray {
+        object: 0x1_0040,
+        trace: 1,
+        length: 2,
+        kind: BasicType::Char,
     };
     let fields = "1 tag, 8 array, 4 trace serial, 4 elements, 1 element type";
     check("primitive_array_header", fields, |out| {
-        header.encode(2, out);
+        encode_head(heap::PRIM_ARRAY_DUMP, &array, out);
         Ok(())
     });
 }

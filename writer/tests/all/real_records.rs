@@ -4,12 +4,12 @@
 //! See `text/tests/real/README.md` for their origin. None of these records contains an id, so it
 //! does not matter that the old agent's ids have four bytes.
 
-use format::ClassName;
-use format::RECORD_HEADER_BYTES;
+use format::record::{EndThread, Record};
+use format::{ClassName, RECORD_HEADER_BYTES};
 use tables::profile::{Cost, Costs, Site, SiteOrder, SiteTotals, Sites};
-use tables::{ClassId, ThreadId, TraceId};
-use writer::profile_record::{AllocSites, ControlSettings, CpuSamples, EndThread, HeapSummary};
-use writer::WriteError;
+use tables::{ClassId, TraceId};
+use writer::profile_record::{alloc_sites, control_settings, cpu_samples, heap_summary};
+use writer::record::encode;
 
 /// The body of the record of this name.
 fn real(name: &str) -> Vec<u8> {
@@ -24,9 +24,9 @@ fn real(name: &str) -> Vec<u8> {
 }
 
 /// The body of the record encoded here.
-fn ours(encode: impl FnOnce(&mut Vec<u8>) -> Result<(), WriteError>) -> Vec<u8> {
+fn ours(record: &Record) -> Vec<u8> {
     let mut out = Vec::new();
-    encode(&mut out).unwrap();
+    encode(record, &mut out).unwrap();
     out.split_off(RECORD_HEADER_BYTES)
 }
 
@@ -52,30 +52,24 @@ fn settings() {
         ("control_settings sites", true, 0),
         ("control_settings cpu", false, 7),
     ] {
-        let settings = ControlSettings {
-            alloc_traces,
-            cpu_sampling: !alloc_traces,
-            depth_frames,
-        };
-        assert_eq!(ours(|out| settings.encode(out)), real(name));
+        let settings = control_settings(alloc_traces, !alloc_traces, depth_frames);
+        assert_eq!(ours(&settings), real(name));
     }
 }
 
 #[test]
 fn the_end_of_a_thread() {
     let body = real("end_thread");
-    let thread = ThreadId::new(u4(&body, 0)).unwrap();
-    assert_eq!(ours(|out| EndThread { thread }.encode(out)), body);
+    let serial = u4(&body, 0);
+    assert_eq!(ours(&Record::EndThread(EndThread { serial })), body);
 }
 
 #[test]
 fn totals_of_the_heap() {
     let body = real("heap_summary");
-    let summary = HeapSummary {
-        live: small_totals(&body, 0),
-        allocated: totals(u8_at(&body, 8), u8_at(&body, 16)),
-    };
-    assert_eq!(ours(|out| summary.encode(out)), body);
+    let allocated = totals(u8_at(&body, 8), u8_at(&body, 16));
+    let summary = heap_summary(small_totals(&body, 0), allocated);
+    assert_eq!(ours(&Record::HeapSummary(summary)), body);
 }
 
 #[test]
@@ -92,7 +86,7 @@ fn samples() {
         .collect();
     let samples = Costs::new(&costs, 0.0);
     assert_eq!(samples.total(), u64::from(u4(&body, 0)));
-    let ours = ours(|out| CpuSamples { samples: &samples }.encode(out));
+    let ours = ours(&cpu_samples(&samples));
     // The old agent sorts traces with equal counts arbitrarily.
     let sorted = |body: &[u8]| {
         let mut rows: Vec<Vec<u8>> = body[8..].chunks(8).map(<[u8]>::to_vec).collect();
@@ -129,7 +123,7 @@ fn allocation_sites() {
         .collect();
     sites.extend(cut_off(&sites, small_totals(&body, 6)));
     let sites = Sites::new(&sites, SiteOrder::LiveBytes, 0.02);
-    let ours = ours(|out| AllocSites { sites: &sites }.encode(out));
+    let ours = ours(&alloc_sites(&sites));
     assert_eq!(ours, body);
 }
 
