@@ -255,7 +255,8 @@ impl<K: Kind<Value: Into<u64> + TryFrom<u64>>> Kind for Valued<K> {
         K::put(&name, what, to)?;
         Type::put(&field.kind, what, to)?;
         let bytes = field.value.to_be_bytes();
-        let skipped = bytes.len() - field.kind.size_bytes(crate::ID_SIZE_BYTES) as usize;
+        let size = field.kind.size_bytes(crate::ID_SIZE_BYTES) as usize;
+        let skipped = bytes.len().saturating_sub(size);
         to.put(bytes.get(skipped..).unwrap_or_default());
         Ok(())
     }
@@ -334,6 +335,9 @@ macro_rules! tags {
         }
 
         impl $all {
+            /// The tags.
+            pub const TAGS: &[u8] = &[$($tag),*];
+
             /// Decodes the part with this tag up to its data, if any, which are not read; `None` if
             /// no part has the tag. May leave bytes over. Errors: bytes are missing, or a type is
             /// unknown.

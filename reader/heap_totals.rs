@@ -26,9 +26,9 @@ pub struct KindTotal {
     pub bytes: u64,
 }
 
-/// Sub-records other than roots, in the order of [`RecordTotals::NAMES`].
+/// Sub-records other than roots, in the order of [`HeapRecord::TAGS`].
 #[derive(Debug, Default)]
-pub(crate) struct RecordTotals([KindTotal; 6]);
+pub(crate) struct RecordTotals([KindTotal; HeapRecord::TAGS.len()]);
 
 /// A thread that is a root.
 #[derive(Clone, Copy, Debug)]
@@ -84,18 +84,9 @@ impl KindTotal {
 }
 
 impl RecordTotals {
-    /// The format text's names, and Android's.
-    const NAMES: [&str; 6] = [
-        "CLASS DUMP",
-        "INSTANCE DUMP",
-        "OBJECT ARRAY DUMP",
-        "PRIMITIVE ARRAY DUMP",
-        "PRIMITIVE ARRAY NODATA",
-        "HEAP DUMP INFO",
-    ];
-
     /// Counts a record of `bytes`, unless it is a root.
     fn add(&mut self, record: &HeapRecord, bytes: u64) {
+        // In the order of the tags.
         let [classes, instances, objects, values, no_values, infos] = &mut self.0;
         let total = match record {
             HeapRecord::Root(_) => return,
@@ -111,8 +102,10 @@ impl RecordTotals {
 
     /// The kinds that occur, by name.
     pub(crate) fn by_name(&self) -> BTreeMap<&'static str, KindTotal> {
-        let all = Self::NAMES.into_iter().zip(self.0);
-        all.filter(|(_, total)| total.count > 0).collect()
+        let named = |(tag, total): (&u8, KindTotal)| Some((HeapRecord::name_of(*tag)?, total));
+        let all = HeapRecord::TAGS.iter().zip(self.0);
+        let found = all.filter(|(_, total)| total.count > 0);
+        found.filter_map(named).collect()
     }
 }
 
