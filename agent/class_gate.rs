@@ -59,14 +59,6 @@ impl ClassGate {
     }
 }
 
-#[cfg(test)]
-impl ClassGate {
-    /// Whether a thread waits at the gate; it is woken for nothing, and waits again.
-    pub(crate) fn holds_one(&self) -> bool {
-        self.opened.notify_one()
-    }
-}
-
 impl Drop for ClosedGate<'_> {
     fn drop(&mut self) {
         *self.0.closed_by.lock() = None;
@@ -81,6 +73,13 @@ mod tests {
 
     /// A test that waits this long has failed.
     const FOR_EVER: Duration = Duration::from_secs(3600);
+
+    impl ClassGate {
+        /// Whether a thread waits at the gate; it is woken for nothing, and waits again.
+        pub(crate) fn holds_one(&self) -> bool {
+            self.opened.notify_one()
+        }
+    }
 
     #[test]
     fn an_open_gate_holds_up_nobody_and_a_closed_one_not_who_closed_it() {

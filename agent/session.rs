@@ -434,7 +434,7 @@ pub(crate) fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiE
 mod tests {
     use super::*;
     use crate::class_gate::CLASS_GATE;
-    use jvm::env::fake;
+    use jvm::env::invented_vm;
     use jvm::listener::Listener;
     use std::sync::mpsc::channel;
     use std::thread;
@@ -444,13 +444,13 @@ mod tests {
         let Ok(Parsed::Options(options)) = options::parse("heap=dump") else {
             panic!("no options");
         };
-        let session = Session::new(fake::vm(), *options).unwrap();
+        let session = Session::new(invented_vm::vm(), *options).unwrap();
         let closed = CLASS_GATE.close();
         thread::scope(|scope| {
             let (tell, told) = channel();
             let session = &session;
             scope.spawn(move || {
-                session.class_prepare(&fake::object());
+                session.class_prepare(&invented_vm::object());
                 tell.send(()).unwrap();
             });
             while !CLASS_GATE.holds_one() {

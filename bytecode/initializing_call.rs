@@ -47,8 +47,8 @@ impl<'a> ClassFile<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assembler::{ClassBuilder, TestCode};
     use crate::opcode::{INVOKESPECIAL, NEW, RETURN};
+    use crate::tests::assembler::{ClassBuilder, TestCode};
 
     #[test]
     fn a_call_for_another_object_is_none() {

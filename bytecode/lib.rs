@@ -26,8 +26,6 @@ pub mod names;
 
 mod additions;
 mod annotation;
-#[cfg(test)]
-mod assembler;
 mod bytes;
 mod class_file;
 mod code;

@@ -3,13 +3,15 @@
 // Numbers in tests are small.
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
-use crate::assembler::{assemble, ClassBuilder, Op, TestCode};
+pub(crate) mod assembler;
+
 use crate::bytes::Bytes;
 use crate::class_file::ClassFile;
 use crate::code::Code;
 use crate::cursor::Cursor;
 use crate::opcode::{GOTO, IFEQ, RETURN};
 use crate::{rewrite, Plan, Reason, Rewritten};
+use assembler::{assemble, ClassBuilder, Op, TestCode};
 use proptest::prelude::*;
 use std::collections::HashMap;
 

@@ -229,8 +229,8 @@ fn slots(signature: &[u8], has_receiver: bool) -> Option<Vec<bool>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::fake::own_mappings;
-    use crate::method_names::fake::LAYOUT as METHODS;
+    use crate::memory::tests::own_mappings;
+    use crate::method_names::tests::LAYOUT as METHODS;
 
     #[test]
     fn references_have_their_slots() {

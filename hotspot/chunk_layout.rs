@@ -138,7 +138,7 @@ fn field_offsets(memory: &Readable<'_>, mut at: Address) -> Option<(Vec<u32>, Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::fake::{only, own_mappings, part};
+    use crate::memory::tests::{only, own_mappings, part};
     use proptest::collection::vec;
     use proptest::prelude::*;
 

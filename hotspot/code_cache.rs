@@ -326,9 +326,9 @@ impl CodeHeap {
     }
 }
 
-/// A code cache in a test's own memory.
+/// A code cache in a test's own memory, and tests.
 #[cfg(test)]
-pub(super) mod fake {
+pub(super) mod tests {
     use super::*;
     use crate::memory::Address;
 
@@ -414,12 +414,6 @@ pub(super) mod fake {
             *word = u64::from_ne_bytes(bytes);
         }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::fake::{FakeCode, COMPLETE_AT};
-    use super::*;
 
     #[test]
     fn code_stands_before_in_and_behind_its_frame() {

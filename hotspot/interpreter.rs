@@ -31,13 +31,19 @@ impl Interpreter {
         })
     }
 
-    #[cfg(test)]
-    pub(super) fn fake(low: u64, high: u64) -> Self {
-        Self { low, high }
-    }
-
     /// Whether a frame that continues at `pc` is interpreted.
     pub(super) fn contains(&self, pc: u64) -> bool {
         (self.low..self.high).contains(&pc)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Interpreter {
+        pub(crate) fn fake(low: u64, high: u64) -> Self {
+            Self { low, high }
+        }
     }
 }

@@ -92,7 +92,7 @@ impl Interrupted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::code_cache::fake::FakeCode;
+    use crate::code_cache::tests::FakeCode;
 
     /// The caller found from code at `pc` with this stack. The frame pointer points to the word
     /// with index `frame`.

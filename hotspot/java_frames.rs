@@ -133,13 +133,13 @@ impl<'r, 'm> Reading<'r, 'm> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::code_cache::fake::FakeCode;
-    use crate::memory::fake::own_mappings;
+    use crate::code_cache::tests::FakeCode;
+    use crate::memory::tests::own_mappings;
     use crate::memory::Address;
-    use crate::method_names::fake::{FakeMethod, LAYOUT};
-    use crate::oop_maps::fake::FakeMaps;
-    use crate::scopes::fake::{FakeScopes, BLOCKS_AT};
-    use crate::standing_stacks::fake;
+    use crate::method_names::tests::{FakeMethod, LAYOUT};
+    use crate::oop_maps::tests::FakeMaps;
+    use crate::scopes::tests::{FakeScopes, BLOCKS_AT};
+    use crate::standing_stacks::tests::stacks;
 
     const METHODS: [u64; 2] = [0x7000, 0x7100];
 
@@ -147,7 +147,7 @@ mod tests {
     fn stack(scopes: FakeScopes, frames: Vec<Passed>) -> Option<JavaStack> {
         let maps = FakeMaps::new(0, [(0, 0, [0; 4]); 2]).maps;
         let frames_of = JavaFrames {
-            stacks: fake::stacks(FakeCode::new().cache, maps, Address::default()),
+            stacks: stacks(FakeCode::new().cache, maps, Address::default()),
             scopes: scopes.scopes,
             methods: LAYOUT,
         };

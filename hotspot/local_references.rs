@@ -86,7 +86,7 @@ impl LocalReferences {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::fake::own_mappings;
+    use crate::memory::tests::own_mappings;
 
     /// A block is a length, two references, the next block, a word, the outer block.
     const LAYOUT: LocalReferences = LocalReferences {

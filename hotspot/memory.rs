@@ -105,9 +105,9 @@ impl<'m> Readable<'m> {
     }
 }
 
-/// This process's memory, for tests.
+/// This process's memory, and tests.
 #[cfg(test)]
-pub(super) mod fake {
+pub(super) mod tests {
     use super::*;
     use std::ops::Range;
 
@@ -137,11 +137,6 @@ pub(super) mod fake {
             unsafe { Self::new(mappings) }
         }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn what_lies_at_an_address_is_read() {
@@ -158,7 +153,7 @@ mod tests {
     fn any_address_can_be_tried() {
         let numbers = [7_u64, 8];
         let address = Address::new(numbers.as_ptr() as u64);
-        let mappings = fake::own_mappings();
+        let mappings = own_mappings();
         let memory = Readable::of(&mappings);
         assert_eq!(memory.read::<u64>(address.add(8)), Some(8));
         assert_eq!(memory.read::<u64>(Address::new(8)), None);

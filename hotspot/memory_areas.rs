@@ -185,7 +185,7 @@ fn area(kind: AreaKind, start: u64, bytes: u64) -> Option<MemoryArea> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::fake::own_mappings;
+    use crate::memory::tests::own_mappings;
 
     #[test]
     fn areas_are_read_from_structures_or_left_out() {

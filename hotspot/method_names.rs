@@ -125,11 +125,13 @@ impl MethodLayout {
     }
 }
 
-/// Methods in a test's own memory.
+/// Methods in a test's own memory, and tests.
 #[cfg(test)]
-pub(super) mod fake {
+pub(super) mod tests {
     use super::*;
-    use crate::memory::fake::part;
+    use crate::memory::tests::{only, own_mappings, part};
+    use proptest::prelude::*;
+    use proptest::sample::Index;
     use std::ops::Range;
 
     /// The class of the methods.
@@ -198,15 +200,6 @@ pub(super) mod fake {
             own.into_iter().chain(symbols).collect()
         }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::fake::{FakeMethod, CLASS, LAYOUT};
-    use super::*;
-    use crate::memory::fake::{only, own_mappings};
-    use proptest::prelude::*;
-    use proptest::sample::Index;
 
     #[test]
     fn a_method_has_a_class_and_a_name() {

@@ -194,11 +194,13 @@ pub(super) fn packed_number(
     Some(sum)
 }
 
-/// Maps in a test's own memory.
+/// Maps in a test's own memory, and tests.
 #[cfg(test)]
-pub(super) mod fake {
+pub(super) mod tests {
     use super::*;
-    use crate::memory::fake::part;
+    use crate::memory::tests::{only, own_mappings, part};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
     use std::ffi::CStr;
     use std::ops::Range;
 
@@ -263,15 +265,6 @@ pub(super) mod fake {
             names.chain(own).collect()
         }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::fake::FakeMaps;
-    use super::*;
-    use crate::memory::fake::{only, own_mappings, part};
-    use proptest::collection::vec;
-    use proptest::prelude::*;
 
     /// No entries for any distance but 9: slot 1, slot 0 narrow, and what the caller has in
     /// register 6, in slot 2.

@@ -46,7 +46,7 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::fake::own_mappings;
+    use crate::memory::tests::own_mappings;
 
     #[test]
     fn a_place_is_told_in_two_ways() {

@@ -203,11 +203,14 @@ impl Scopes {
     }
 }
 
-/// Debug information in a test's own memory.
+/// Debug information in a test's own memory, and tests.
 #[cfg(test)]
-pub(super) mod fake {
+pub(super) mod tests {
     use super::*;
-    use crate::memory::fake::part;
+    use crate::memory::tests::{only, own_mappings, part};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::Index;
     use std::ops::Range;
 
     /// Where the code has its two blocks.
@@ -269,16 +272,6 @@ pub(super) mod fake {
             ]
         }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::fake::{FakeScopes, BLOCKS_AT};
-    use super::*;
-    use crate::memory::fake::{only, own_mappings, part};
-    use proptest::collection::vec;
-    use proptest::prelude::*;
-    use proptest::sample::Index;
 
     const OUTER: JavaFrame = JavaFrame {
         method: 0x7000,

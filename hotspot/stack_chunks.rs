@@ -230,11 +230,11 @@ impl Walk<'_, '_> {
 mod tests {
     use super::*;
     use crate::chunk_layout::ChunkFields;
-    use crate::code_cache::fake::{FakeCode, MAPS_AT, NAMES};
-    use crate::memory::fake::{only, own_mappings, part};
-    use crate::oop_maps::fake::FakeMaps;
+    use crate::code_cache::tests::{FakeCode, MAPS_AT, NAMES};
+    use crate::memory::tests::{only, own_mappings, part};
+    use crate::oop_maps::tests::FakeMaps;
     use crate::passed_frames::Passed;
-    use crate::standing_stacks::fake::stacks;
+    use crate::standing_stacks::tests::stacks;
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::sample::Index;

@@ -430,11 +430,19 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Stacks in a test's own memory.
+/// Stacks in a test's own memory, and tests.
 #[cfg(test)]
-pub(super) mod fake {
+pub(super) mod tests {
     use super::*;
     use crate::chunk_layout::ChunkLayout;
+    use crate::code_cache::tests::{FakeCode, MAPS_AT, NAMES};
+    use crate::memory::tests::{only, own_mappings, part};
+    use crate::oop_maps::tests::FakeMaps;
+    use crate::passed_frames::Passed;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::Index;
+    use snapshot::mappings::Mappings;
 
     /// Stacks with this code, of the threads in the list to which a variable leads.
     pub(crate) fn stacks(code: CodeCache, maps: OopMaps, list: Address) -> StandingStacks {
@@ -478,19 +486,6 @@ pub(super) mod fake {
             Some(walk.references.iter().map(|held| held.reference).collect())
         }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::code_cache::fake::{FakeCode, MAPS_AT, NAMES};
-    use crate::memory::fake::{only, own_mappings, part};
-    use crate::oop_maps::fake::FakeMaps;
-    use crate::passed_frames::Passed;
-    use proptest::collection::vec;
-    use proptest::prelude::*;
-    use proptest::sample::Index;
-    use snapshot::mappings::Mappings;
 
     const OBJECT: u64 = 0x7000;
     const CARRIER: u64 = 0x7100;
@@ -573,7 +568,7 @@ mod tests {
         fn held(self, mappings: &Mappings) -> Option<Held> {
             let words = std::hint::black_box(self.words);
             let list = Address::new(words.as_ptr() as u64);
-            let stacks = fake::stacks(self.code.cache, self.maps.maps, list);
+            let stacks = stacks(self.code.cache, self.maps.maps, list);
             stacks.held(&Readable::of(mappings))
         }
 
@@ -581,7 +576,7 @@ mod tests {
         fn passed(self) -> Vec<PassedStack> {
             let words = std::hint::black_box(self.words);
             let list = Address::new(words.as_ptr() as u64);
-            let stacks = fake::stacks(self.code.cache, self.maps.maps, list);
+            let stacks = stacks(self.code.cache, self.maps.maps, list);
             let mut passed = Vec::new();
             let mappings = own_mappings();
             let all = stacks.passed(&Readable::of(&mappings), |stack| passed.push(stack));

@@ -233,7 +233,7 @@ fn is_mark(memory: &Readable<'_>, mark: Address, thread: Address) -> Option<u64>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::fake::{only, own_mappings, part};
+    use crate::memory::tests::{only, own_mappings, part};
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::sample::Index;

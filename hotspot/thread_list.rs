@@ -85,7 +85,7 @@ impl ThreadObject {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::fake::own_mappings;
+    use crate::memory::tests::own_mappings;
 
     #[test]
     fn threads_are_in_a_list_or_in_an_array() {

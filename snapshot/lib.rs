@@ -16,6 +16,8 @@
 pub mod classes;
 pub mod encode;
 mod failure;
+#[cfg(any(test, feature = "invented"))]
+mod invented;
 pub mod layout;
 pub mod mappings;
 pub mod memory;

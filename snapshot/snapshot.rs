@@ -160,60 +160,6 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-#[cfg(any(test, feature = "invented"))]
-impl<'w> Snapshot<crate::memory::BufferMemory<'w>> {
-    /// A heap of these words, without compression: mark, class word, then fields, or length and
-    /// elements. The class words are 1, 2 and so on.
-    pub fn of_words(words: &'w [u64], shapes: Vec<crate::classes::Shape>) -> Self {
-        let start = words.as_ptr() as u64;
-        let heap = start..start + size_of_val(words) as u64;
-        Snapshot::invented(crate::memory::BufferMemory::of_words(words), heap, shapes)
-    }
-}
-
-#[cfg(any(test, feature = "invented"))]
-impl<M: Memory> Snapshot<M> {
-    /// Like [`Snapshot::of_words`], but read through `memory`, for objects in this range.
-    #[allow(clippy::expect_used)] // a test without memory has failed
-    pub fn invented(memory: M, heap: Range<u64>, shapes: Vec<crate::classes::Shape>) -> Self {
-        use crate::layout::{ArrayLayout, ClassWords, Linear, MirrorInKlass, Oops, StaticIds};
-        Self {
-            memory,
-            mappings: Mappings::default(),
-            layout: ObjectLayout {
-                oops: Oops::Wide,
-                class_words: ClassWords::Wide,
-                klasses: Linear::PLAIN,
-                klass_in_mirror: 0,
-                mirror_in_klass: MirrorInKlass {
-                    offset: 0,
-                    through_slot: false,
-                },
-                arrays: ArrayLayout {
-                    length: 16,
-                    elements: [24; 12],
-                },
-                static_ids: StaticIds {
-                    holder: 0,
-                    offset: 0,
-                },
-            },
-            classes: ClassMap::of_shapes(shapes),
-            allocated: Vec::new(),
-            left_out: Vec::new(),
-            marks: Marks::new(heap).expect("memory"),
-            values: Values::all(),
-            reached: AtomicU64::new(0),
-            encoded_bytes: AtomicU64::new(0),
-            unlinked: Mutex::default(),
-            virtual_thread_class: None,
-            virtual_threads: Mutex::default(),
-            stack_chunk_class: None,
-            stack_chunks: Mutex::default(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

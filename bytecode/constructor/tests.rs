@@ -1,8 +1,8 @@
 //! Constructors, and the part of their code that a handler covers.
 
 use super::*;
-use crate::assembler::{assemble, ClassBuilder, Op, TestCode};
 use crate::opcode::{GOTO, IFEQ, RETURN};
+use crate::tests::assembler::{assemble, ClassBuilder, Op, TestCode};
 use crate::tests::{code_of, covered, rewritten, ENTRY, IDIV};
 use crate::{Plan, Rewritten};
 

@@ -3,8 +3,8 @@
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 use super::*;
-use crate::assembler::{ClassBuilder, TestCode};
 use crate::rewrite;
+use crate::tests::assembler::{ClassBuilder, TestCode};
 use crate::tests::{call, class_with, code_of, covered, rewritten, same, ENTRY, IDIV, NUMBER};
 
 #[test]

@@ -100,8 +100,8 @@ pub fn copies(addresses: &[u64], bytes: usize) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::super::host::page_bytes;
-    use super::super::test_memory::TestMemory;
     use super::*;
+    use crate::os::tests::TestMemory;
 
     #[test]
     fn a_word_is_compared_wherever_it_is() {

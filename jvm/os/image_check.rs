@@ -75,7 +75,7 @@ impl ImageCheck {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::os::test_memory::TestMemory;
+    use crate::os::tests::TestMemory;
 
     const PAGE: u64 = 4096;
 

@@ -20,7 +20,7 @@ pub mod room;
 pub mod seccomp;
 pub mod semaphore;
 #[cfg(test)]
-mod test_memory;
+mod tests;
 pub mod threads;
 pub mod tracked_image;
 pub mod written_pages;

@@ -424,7 +424,7 @@ fn pieces(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
 #[allow(clippy::single_range_in_vec_init)] // These are lists of ranges.
 mod tests {
     use super::*;
-    use crate::os::test_memory::TestMemory;
+    use crate::os::tests::TestMemory;
 
     const PAGE: u64 = PAGE_BYTES;
 

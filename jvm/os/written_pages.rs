@@ -351,7 +351,7 @@ fn ask<const WORDS: usize>(
 #[allow(clippy::single_range_in_vec_init)] // These are lists of ranges.
 mod tests {
     use super::*;
-    use crate::os::test_memory::TestMemory;
+    use crate::os::tests::TestMemory;
 
     const PAGE: u64 = PAGE_BYTES;
 
