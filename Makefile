@@ -71,6 +71,8 @@ lint:
 	tools/setup.sh lint
 	cargo fmt --all -- --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	# Checked, not linked: any name does for the fuzzer's library.
+	CUSTOM_LIBFUZZER_PATH=/libfuzzer.a cargo check --manifest-path fuzz/Cargo.toml --target-dir target --locked
 	rm -rf java/*/target && cd java && $(mvn) --quiet -Dlint=true compile
 
 minimum:

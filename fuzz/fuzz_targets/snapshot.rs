@@ -81,7 +81,7 @@ fn walk_and_encode(bytes: &[u8]) {
         .collect();
     let memory = BufferMemory::new(START, &heap);
     let snapshot = Snapshot::invented(memory, START..START + heap.len() as u64, shapes());
-    let work = Work::new(1, vec![Batch::References(vec![START])]);
+    let work = Work::new(vec![Batch::References(vec![START])]);
     if Walker::new(&snapshot, &work, MarkOnly).run().is_err() {
         return;
     }
