@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 
 /** Modes with others: there are the files that there should be, with the blocks that they should have, and the program does not notice. */
-@OnlyInTestAll("starts 95 JVMs; TogetherTest has all modes at once, and options/ each refusal")
+@OnlyInTestAll("starts 80 JVMs; TogetherTest has all modes at once, and options/ each refusal")
 class CombinationsTest {
     /** What each block of a text must show of what {@link Small} does. */
     private static final Map<String, String> SHOWN = Map.of(
@@ -43,9 +43,6 @@ class CombinationsTest {
     /** Options, and each file with its blocks. Java 8 does not sample allocations, so its dumps have sites only if each is counted. */
     private static final String[][] MODES = {
         {"", "java.hprof: [HEAP DUMP, SITES]"},
-        {"heap=dump", "java.hprof: [HEAP DUMP]"},
-        {"heap=dump,format=a", "java.hprof.txt: [HEAP DUMP]"},
-        {"heap=sites", "java.hprof.txt: [SITES]"},
         {"heap=sites,format=b", "java.hprof: [SITES]"},
         {"heap=all,format=b,sampling=0", "java.hprof: [HEAP DUMP, SITES]"},
         {"heap=all,format=a", "java.hprof.txt: [HEAP DUMP, SITES]"},

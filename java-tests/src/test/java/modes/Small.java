@@ -1,5 +1,7 @@
 package modes;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.List;
 import subject.Say;
@@ -13,7 +15,6 @@ public class Small {
     private static final int LARGE_BYTES = 1 << 20;
     private static final int MODULUS = 65_521;
     private static final long BUSY_NANOS = 30_000_000;
-    private static final long MOST_COUNTED_NANOS = 1_000_000;
     private static final List<Small> KEPT = new ArrayList<>();
     private static final Object LOCK = new Object();
     private static int entered;
@@ -36,15 +37,12 @@ public class Small {
         }
         other.join();
         int value = compute(OBJECTS);
-        long before = System.nanoTime();
-        long busy = 0;
-        while (busy < BUSY_NANOS) {
+        // a thread that waits for a processor is not busy
+        ThreadMXBean clock = ManagementFactory.getThreadMXBean();
+        for (long until = clock.getCurrentThreadCpuTime() + BUSY_NANOS; clock.getCurrentThreadCpuTime() < until;) {
             if (compute(OBJECTS) != value) {
                 throw new IllegalStateException("the same came out different");
             }
-            long now = System.nanoTime();
-            busy += Math.min(now - before, MOST_COUNTED_NANOS);     // a thread that waits for a processor is not busy
-            before = now;
         }
         Say.line("CHECK", value, entered);
         System.exit(CODE);

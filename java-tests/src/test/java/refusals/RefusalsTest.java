@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import big.Chain;
+import big.Million;
 import harness.Beside;
 import harness.Command;
 import harness.Folder;
@@ -23,8 +24,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import lifecycle.Patient;
-import big.Million;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -57,24 +56,11 @@ class RefusalsTest {
 
     @ParameterizedTest
     @Rows("harness.Jdks#majors")
-    void aFolderThatIsMissing(Jdk jdk) {
+    void aPlaceWhereNoFileCanBe(Jdk jdk) throws IOException {
         failsHarmlessly(jdk, folder.resolve("missing/out.hprof"));
-    }
-
-    @ParameterizedTest
-    @Rows("harness.Jdks#majors")
-    void aPathThroughAFile(Jdk jdk) throws IOException {
         failsHarmlessly(jdk, Files.createFile(folder.resolve("file")).resolve("out.hprof"));
-    }
-
-    @Test
-    void aFileSystemThatMayNotBeWritten() {
-        failsHarmlessly(Jdks.of(17), Path.of("/proc/out.hprof"));
-    }
-
-    @Test
-    void aTargetThatIsAFolder() throws IOException {
-        failsHarmlessly(Jdks.of(17), Files.createDirectories(folder.resolve("folder/out.hprof")));
+        failsHarmlessly(jdk, Path.of("/proc/out.hprof"));
+        failsHarmlessly(jdk, Files.createDirectories(folder.resolve("folder/out.hprof")));
         assertEquals(Set.of("out.hprof"), new Folder(folder.resolve("folder")).names());
     }
 
