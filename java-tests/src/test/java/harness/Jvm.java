@@ -1,5 +1,6 @@
 package harness;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.OutputStreamWriter;
 import java.io.UncheckedIOException;
@@ -24,6 +25,7 @@ public final class Jvm implements AutoCloseable {
     private final Process process;
     private final List<String> words;
     private final Writer input;
+    private final File socket;
     private final long began = System.nanoTime();
     public final Output out;
     public final Output err;
@@ -31,6 +33,7 @@ public final class Jvm implements AutoCloseable {
     Jvm(Jdk jdk, Process process, List<String> words, Path logs) throws IOException {
         this.jdk = jdk;
         this.process = process;
+        socket = new File("/tmp/.java_pid" + pid());
         this.words = words;
         input = new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8);
         long number;
@@ -63,16 +66,13 @@ public final class Jvm implements AutoCloseable {
         }
     }
 
-    /** A JVM that was killed leaves its socket, and one of another user with its process id cannot remove that. */
+    /**
+     * A JVM that was killed leaves its socket, by which nobody can attach to a later one with its process id. That of another
+     * user stays.
+     */
     private void removeStaleSocket() {
-        Path socket = Path.of("/tmp/.java_pid" + pid());
-        try {
-            Instant started = process.toHandle().info().startInstant().orElse(Instant.MIN);
-            if (Files.exists(socket) && Files.getLastModifiedTime(socket).toInstant().isBefore(started)) {
-                Files.delete(socket);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        if (socket.lastModified() < process.toHandle().info().startInstant().map(Instant::toEpochMilli).orElse(0L)) {
+            socket.delete();
         }
     }
 
@@ -192,6 +192,7 @@ public final class Jvm implements AutoCloseable {
         process.destroyForcibly();
         try {
             process.waitFor(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+            socket.delete();
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }

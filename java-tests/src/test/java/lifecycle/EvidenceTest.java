@@ -116,7 +116,7 @@ class EvidenceTest {
     @Rows("majors")
     void toolsOfTheJdkTouchNothing(Jdk jdk) throws IOException {
         Path there = Files.write(folder.resolve("out.hprof"), EVIDENCE);
-        String variable = "JAVA_TOOL_OPTIONS=-agentpath:" + Tools.agent() + "=heap=dump,file=" + there;
+        String variable = "JAVA_TOOL_OPTIONS='-agentpath:" + Tools.agent() + "=heap=dump,file=" + there + "'";
         for (String[] words : tools(jdk)) {
             List<Object> all = new ArrayList<>(List.of("env", variable));
             all.addAll(List.of(words));
