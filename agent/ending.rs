@@ -17,10 +17,10 @@ pub(crate) const LOOK: Duration = Duration::from_millis(250);
 const MOST_LOOK: Duration = Duration::from_secs(1);
 
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
-/// Whether the running dump is given up.
-static GIVEN_UP: AtomicBool = AtomicBool::new(false);
 /// The number of signs of life.
 static SIGNS: AtomicU64 = AtomicU64::new(0);
+/// Their number when the running dump was given up: another sign withdraws that.
+static GIVEN_UP_AT: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// The JVM is shutting down. Any thread.
 pub(crate) fn begin() {
@@ -38,10 +38,10 @@ pub(crate) fn show_life() {
     SIGNS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Ends the wait of all who wait for the running dump, whatever their limits. Any thread, once the
-/// JVM is shutting down.
+/// Ends the wait of all who wait for the running dump, whatever their limits, unless it shows life
+/// again. Any thread, once the JVM is shutting down.
 pub(crate) fn give_up() {
-    GIVEN_UP.store(true, Ordering::Release);
+    GIVEN_UP_AT.store(SIGNS.load(Ordering::Relaxed), Ordering::Relaxed);
 }
 
 /// The time of one who waits, by regular looks. While the process is frozen (a container that is
@@ -88,7 +88,7 @@ impl Quiet {
 
     /// The time since the last sign of life of any dump; endless if the running one is given up.
     pub(crate) fn time(&mut self) -> Duration {
-        if GIVEN_UP.load(Ordering::Acquire) {
+        if GIVEN_UP_AT.load(Ordering::Relaxed) == SIGNS.load(Ordering::Relaxed) {
             return Duration::MAX;
         }
         if self.signs != SIGNS.load(Ordering::Relaxed) {

@@ -93,6 +93,7 @@ mod tests {
         let line = line.expect("a line");
         assert_eq!(line, "dumping inside the pause: 7 MB written by HotSpot");
     }
+
     #[test]
     fn a_file_that_stands_still_is_noticed() {
         let (told, times) = channel();
