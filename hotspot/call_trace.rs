@@ -65,7 +65,8 @@ impl OwnStack {
     }
 
     /// Stores the top frames, at most `capacity`, in `stack`, as `GetStackTrace` does. They may be
-    /// too few, as where a virtual thread's others are in the heap. `None` if HotSpot reports none,
+    /// others: too few where a virtual thread has some in the heap, and below its own those of its
+    /// carrier. `None` if HotSpot reports none,
     /// as during a collection, or if a method has no id yet. Only in a native method.
     pub fn read(
         &mut self,
@@ -82,8 +83,9 @@ impl OwnStack {
             frames: self.frames.as_mut_ptr(),
         };
         // SAFETY: the thread's own environment; there is room for `depth` frames. The registers in
-        // the last argument are not read for a thread that runs a native method. Of the frames,
-        // `count` are written.
+        // the last argument are not read for a thread that runs a native method. A safepoint may
+        // begin meanwhile: HotSpot checks each frame, as it does in profilers' signal handlers. Of
+        // the frames, `count` are written.
         unsafe {
             (self.get_call_trace)(&mut trace, depth, null_mut());
             let count = usize::try_from(trace.count).ok()?;

@@ -79,8 +79,10 @@ struct Own {
 struct Place {
     /// The identity hash of the class. The classes of one stack are mostly one, but a few hundred
     /// where objects are deserialized; two of these have the same hash with a probability of 1 in
-    /// 2^31.
+    /// 2^31, unless HotSpot is told to make equal ones (`-XX:hashCode=2`, for its own tests).
     class: i32,
+    /// How many frames were asked for: a stack that is whole among many is another's top among few.
+    room: usize,
     count: CountIndex,
     site: SiteIndex,
 }
@@ -281,6 +283,7 @@ impl ExactAllocations {
         let site = self.site(own, at, class, room);
         let place = site.map(|site| Place {
             class: hash,
+            room,
             count: own.tally.add_site(site),
             site,
         });
@@ -356,6 +359,9 @@ impl Own {
     /// Reads the top frames of the stack, at most `room`; `None` if the quick way fails. If they
     /// are too few, they are no stack that allocates.
     fn read_quickly(&mut self, jni: &Jni<'_>, room: usize) -> Option<()> {
+        if self.depth_frames == 0 {
+            return None;
+        }
         self.quick.as_mut()?.read(jni, &mut self.stack, room)
     }
 
@@ -372,8 +378,9 @@ impl Own {
     /// if the stack is too short to tell.
     fn known(&self, class: i32, room: usize) -> Option<Option<Place>> {
         let places = self.places.get(self.frames())?;
-        let place = places.iter().find(|place| place.class == class);
-        let is_too_short = self.is_cut(room) && places.is_empty();
+        let mut here = places.iter().filter(|place| place.room == room).peekable();
+        let is_too_short = self.is_cut(room) && here.peek().is_none();
+        let place = here.find(|place| place.class == class);
         (is_too_short || place.is_some()).then(|| place.copied())
     }
 

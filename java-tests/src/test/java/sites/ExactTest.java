@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import java.util.regex.Pattern;
@@ -28,9 +29,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 class ExactTest {
     /** Enough for the compiler to compile it. */
     private static final int ROUNDS = 20_000;
-
-    /** Without it the JVM does not count the classes that it has unloaded. */
-    private static final List<String> PERF_DATA = List.of("-XX:+UsePerfData", "-XX:-UsePerfData");
 
     /** From sample to sample of what bytecode does not show, as in profiles.rs. */
     private static final double UNSHOWN_INTERVAL_BYTES = 512 * 1024;
@@ -128,11 +126,9 @@ class ExactTest {
     @Beside
     @Rows("setups")
     void aClassThatComesToLieWhereAnotherWasIsNotTakenForIt(Setup setup) {
-        for (String perfData : PERF_DATA) {
-            for (String everyOne : everyOne(setup)) {
-                for (String kind : kinds(everyOne)) {
-                    succeed(setup, perfData, everyOne, kind);
-                }
+        for (String everyOne : everyOne(setup)) {
+            for (String kind : kinds(everyOne)) {
+                succeed(setup, everyOne, kind);
             }
         }
     }
@@ -149,9 +145,9 @@ class ExactTest {
         return everyOne.startsWith("sampling=1,") ? List.of("loaded", "hidden") : List.of("loaded");
     }
 
-    private void succeed(Setup setup, String perfData, String everyOne, String kind) {
-        Path file = folder.resolve(kind + perfData.charAt(4) + everyOne.substring(0, 10) + ".hprof");
-        try (Jvm jvm = setup.on(folder).switches(perfData).agent("heap=sites," + everyOne + ",cutoff=0,file=" + file)
+    private void succeed(Setup setup, String everyOne, String kind) {
+        Path file = folder.resolve(kind + everyOne.substring(0, 10) + ".hprof");
+        try (Jvm jvm = setup.on(folder).agent("heap=sites," + everyOne + ",cutoff=0,file=" + file)
                 .run(Successors.class, kind.equals("hidden") ? "200" : "400", kind).ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
             SiteList sites = new SiteList(file, "sites");
@@ -184,16 +180,14 @@ class ExactTest {
         manifest.getMainAttributes().putValue("Premain-Class", Redefined.class.getName());
         manifest.getMainAttributes().putValue("Can-Redefine-Classes", "true");
         new JarOutputStream(Files.newOutputStream(jar), manifest).close();
-        for (String perfData : PERF_DATA) {
-            for (String everyOne : everyOne(setup)) {
-                redefine(setup, jar, perfData, everyOne);
-            }
+        for (String everyOne : everyOne(setup)) {
+            redefine(setup, jar, everyOne);
         }
     }
 
-    private void redefine(Setup setup, Path jar, String perfData, String everyOne) {
-        Path file = folder.resolve(perfData.charAt(4) + everyOne.substring(0, 10) + ".hprof");
-        try (Jvm jvm = setup.on(folder).switches(perfData, "-javaagent:" + jar)
+    private void redefine(Setup setup, Path jar, String everyOne) {
+        Path file = folder.resolve(everyOne.substring(0, 10) + ".hprof");
+        try (Jvm jvm = setup.on(folder).switches("-javaagent:" + jar)
                 .agent("heap=sites," + everyOne + ",cutoff=0,file=" + file).run(Redefined.class, "200").ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
             SiteList sites = new SiteList(file, "sites");
@@ -205,6 +199,20 @@ class ExactTest {
             }
             assertEquals(26, eachOnesOwn(jvm, sites, "BY"));
         }
+    }
+
+    /** A stack that is whole is the top of others. */
+    @ParameterizedTest
+    @Rows("jdks")
+    void eachLevelOfARecursionHasItsSite(Jdk jdk) {
+        Path file = folder.resolve("levels.hprof");
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=sites,sampling=0,cutoff=0,file=" + file).run(Levels.class, "2", "3", "4", "5", "6").ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        Map<Integer, Long> made = new SiteList(file, "sites").sites.stream()
+                .filter(site -> site.className.equals("java.util.LinkedHashMap") && site.frames.get(0).startsWith("sites.Levels.main("))
+                .collect(Collectors.groupingBy(site -> site.frames.size(), Collectors.summingLong(site -> site.allocatedObjects)));
+        assertEquals(Map.of(1, 1L, 2, 1L, 3, 1L, 4, 3L), made);
     }
 
     private static void compare(Jvm jvm, SiteList sites) {
