@@ -382,7 +382,8 @@ macro_rules! tags {
             }
 
             /// Bytes of the parts with this tag, of a list those of its count, and bytes of its
-            /// entries, if identifiers have `id_bytes`.
+            /// entries, if identifiers have `id_bytes`. Not of classes and roots, which have more
+            /// lists, or none.
             pub fn bytes_of(tag: u8, id_bytes: u32) -> Option<(u32, u32)> {
                 match tag {
                     $($($tag => Some((bytes_of::<$part>(id_bytes), row_bytes::<$part>(id_bytes))),)?)*

@@ -2,6 +2,7 @@
 //! the object.
 
 use crate::kind::{Id, Input, Kind, Output, TooMany, U4};
+use crate::NO_FRAME;
 
 /// What a root's sub-record may contain after the object's id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +123,7 @@ pub struct Root {
     pub thread_serial: Option<u32>,
     /// Serial of the thread's trace; only for [`RootKind::ThreadObject`].
     pub trace: Option<u32>,
-    /// Number of the frame in the thread's trace, 0 for the top, [`crate::NO_FRAME`] for none; for
+    /// Number of the frame in the thread's trace, 0 for the top, [`NO_FRAME`] for none; for
     /// kinds that have one.
     pub frame_number: Option<u32>,
     /// The JNI reference itself (in a JVM's own dump the address of its slot), 0 if unknown; only
@@ -161,15 +162,15 @@ impl Root {
         Ok(Some(root))
     }
 
-    /// Appends the root without its tag, with ids of 8 bytes. A fact that it lacks is 0. Never an
-    /// error.
+    /// Appends the root without its tag, with ids of 8 bytes. A fact that it lacks is 0, a frame
+    /// [`NO_FRAME`]. Never an error.
     pub(crate) fn put(&self, to: &mut impl Output) -> Result<(), TooMany> {
         to.put(&self.object.to_be_bytes());
         for fact in self.kind.row().2 {
             match fact {
                 Fact::Reference => to.put(&self.reference.unwrap_or_default().to_be_bytes()),
                 Fact::Thread => to.put(&self.thread_serial.unwrap_or_default().to_be_bytes()),
-                Fact::Frame => to.put(&self.frame_number.unwrap_or_default().to_be_bytes()),
+                Fact::Frame => to.put(&self.frame_number.unwrap_or(NO_FRAME).to_be_bytes()),
                 Fact::Trace => to.put(&self.trace.unwrap_or_default().to_be_bytes()),
             }
         }

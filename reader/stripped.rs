@@ -18,8 +18,9 @@ pub fn is_stripped(dump: DumpReader<'_>) -> Result<bool, ReadError> {
             Event::Damage(_) => return Ok(false),
             Event::Heap(_, record) => {
                 records += 1;
-                let is_array = matches!(record, HeapRecord::PrimitiveArray(array) | HeapRecord::NoData(array) if array.length > 0);
-                arrays += u64::from(is_array);
+                if let HeapRecord::PrimitiveArray(array) | HeapRecord::NoData(array) = record {
+                    arrays += u64::from(array.length > 0);
+                }
             }
             _ => {}
         }

@@ -13,9 +13,7 @@ use crate::{Deliver, Segments, WriteError};
 use format::heap::HeapRecord;
 use format::record::{Frame, LoadClass, Record, StartThread, Trace, Utf8};
 use format::redaction::stars;
-use format::{
-    mutf8, ObjectSizes, Root as RootRecord, RootKind, LINE_NATIVE, LINE_UNKNOWN, NO_FRAME,
-};
+use format::{mutf8, ObjectSizes, Root as RootRecord, RootKind, LINE_NATIVE, LINE_UNKNOWN};
 use std::collections::HashSet;
 
 /// Bytes of a delivered buffer.
@@ -328,9 +326,8 @@ impl LiveThread {
             // Already written from the thread table, before the thread's other roots.
             _ => return None,
         };
-        let inside = frame.filter(|&frame| (frame as usize) < self.depth_frames);
         Some(RootRecord {
-            frame_number: inside.or(Some(NO_FRAME)),
+            frame_number: frame.filter(|&frame| (frame as usize) < self.depth_frames),
             ..self.root(kind, object)
         })
     }

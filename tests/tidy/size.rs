@@ -7,22 +7,22 @@ use std::path::Path;
 /// Most lines of product code of each package: neither blank nor comment, without tests, examples
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 16] = [
-    ("agent", 14385),
+    ("agent", 14391),
     ("bytecode", 2523),
     ("cli", 12621),
-    ("format", 1596),
+    ("format", 1597),
     ("graph", 8856),
     ("headroom", 249),
     ("hotspot", 4572),
     ("jvm", 4853),
     ("options", 1674),
-    ("reader", 6366),
+    ("reader", 6367),
     ("redact", 602),
     ("snapshot", 3512),
     ("tables", 1154),
     ("text", 1365),
     ("trigger", 537),
-    ("writer", 3879),
+    ("writer", 3876),
 ];
 /// Most words of each document.
 const MOST_WORDS: [(&str, usize); 24] = [
