@@ -95,7 +95,7 @@ quick-jar:
 	cd java && $(mvn) --quiet package --projects hprof-rs
 
 # A red case runs once more, and is named: of 1,300 cases in 20 minutes one meets a limit of time now and then.
-rest: build jdks readers
+rest: jar jdks readers
 	cargo build --release --locked --package hprof-bytecode --example rewrite_classes
 	cd java-tests && $(mvn) test -Dmatrix=rest -Dbuild=release -Dsurefire.rerunFailingTestsCount=1 -Dturn=$$(git rev-list --count HEAD)
 
