@@ -204,7 +204,7 @@ impl Profiles {
 /// Adapts the options to a JVM without allocation samples (before JDK 11).
 ///
 /// `heap=sites` then counts every allocation, as the JDK's own agent did. `heap=all` omits sites: a
-/// user who wants a heap dump may not want an application that takes three times as long.
+/// user who wants a heap dump may not want an application that takes six times as long.
 fn as_far_as_offered(options: &Options, samples_allocations: bool) -> Options {
     let mut options = options.clone();
     let Some(sampling) = &mut options.sampling else {
