@@ -72,7 +72,7 @@ lint:
 	cargo fmt --all -- --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	# Checked, not linked: any name does for the fuzzer's library.
-	CUSTOM_LIBFUZZER_PATH=/libfuzzer.a cargo check --manifest-path fuzz/Cargo.toml --target-dir target --locked
+	CUSTOM_LIBFUZZER_PATH=/libfuzzer.a cargo check --manifest-path tests/fuzz/Cargo.toml --target-dir target --locked
 	rm -rf java/*/target && cd java && $(mvn) --quiet -Dlint=true compile
 
 minimum:
@@ -163,7 +163,7 @@ deny:
 
 fuzz:
 	HPROF_FUZZ_ROUNDS=300 cargo test --locked --package hprof --test all changed_bytes
-	cd fuzz && for target in check info profiles commands mcp snapshot graph text redact facts options; do cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
+	cd tests/fuzz && for target in check info profiles commands mcp snapshot graph text redact facts options; do cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
 
 clean:
 	cargo clean

@@ -1,73 +1,25 @@
 //! The `hprof` command: makes JVMs dump their heaps, and analyses HPROF heap dumps.
 #![forbid(unsafe_code)]
 
-mod agent_request;
-mod agent_stream;
-mod answer;
-mod answer_file;
-mod as_user;
+mod answers;
 mod attach;
-mod attach_switch;
-mod c_library;
-mod cell;
-mod check;
+mod commands;
 mod convert;
-mod date;
-mod diff;
-mod dump;
-mod dump_file;
-mod dump_place;
-mod dump_stream;
-mod ended;
-mod folding;
-mod frame;
-mod heap_file;
-mod histo;
-mod hotspot_dump;
-mod inside;
-mod jvm_options;
-mod leaks;
-mod left_out;
-mod leftover;
-mod library;
-mod list;
-mod live;
-mod made_file;
-mod malloc_marks;
-mod manual;
+mod files;
 mod mcp;
-mod memory;
-mod memory_watch;
-mod named;
-mod number;
-mod other_file;
-mod outcome;
-mod overview;
-mod pagemap;
-mod perf_data;
-mod plain;
-mod process;
-mod reach;
-mod report;
-mod resident;
-mod screen;
-mod sections;
-mod sentence;
-mod show;
-mod site_source;
-mod sites;
-mod smaps;
-mod spinner;
-mod stdout;
-mod table;
-mod target;
-mod thread_frames;
-mod threads;
-mod view;
-mod waste;
+mod output;
+mod page;
+mod proc;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+use commands::{
+    check, diff, dump, histo, leaks, list, manual, memory, overview, show, sites, threads, waste,
+};
+use output::{outcome, screen};
+use page::{report, view};
+use proc::ended;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};

@@ -4,6 +4,7 @@
 //! that states its cause, as those of `on=` and `files=` do; and never the one that was
 //! just written.
 
+use super::surplus::{surplus, Kept};
 use crate::heap::cause;
 use crate::message::say;
 use crate::order::{Order, Place};
@@ -15,7 +16,6 @@ use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use trigger::{surplus, Kept};
 use writer::is_leftover;
 
 /// An unfinished file that has not been written to for this long belongs to no dump: dumps end

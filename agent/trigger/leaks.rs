@@ -4,6 +4,7 @@
 //! There is no analysis in the agent. The command is a process of its own, with limits of time,
 //! bytes and memory.
 
+use super::sample::Taken;
 use super::written_files::LinesFile;
 use crate::order::Order;
 use crate::receiver::patience;
@@ -21,7 +22,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use trigger::Taken;
 use writer::{Reader, StreamOutlet, Way, WriteError};
 
 /// Longest answer. The command lists a few suspects; each takes some kilobytes.

@@ -1,13 +1,17 @@
 //! `on=`: reads what the conditions are about, once a second, and asks for the dumps that are due,
 //! or takes samples.
 //!
-//! The crate `trigger` decides. The collector only raises a flag; a thread of the agent's asks the
+//! A [`Watcher`] decides. The collector only raises a flag; a thread of the agent's asks the
 //! JDK what is in use.
 
+mod growth;
 pub(crate) mod kept_files;
 pub(crate) mod leaks;
 mod readings;
+mod sample;
 mod sampler;
+mod surplus;
+mod watcher;
 mod written_files;
 
 use crate::agent_threads;
@@ -17,7 +21,7 @@ use jvm::capability::GENERATE_GARBAGE_COLLECTION_EVENTS;
 use jvm::env::{Env, Vm};
 use jvm::event::GARBAGE_COLLECTION_FINISH;
 use jvm::jni::Jni;
-use options::Options;
+use options::{Condition, Options};
 use parking_lot::Mutex;
 use readings::{resident, HeapReader};
 pub(crate) use sampler::sample_once;
@@ -26,7 +30,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use trigger::{Cause, Condition, Reading, Watcher};
+use watcher::{Cause, Reading, Watcher};
 
 /// Name of the thread in thread dumps and in the heap dump itself.
 const THREAD_NAME: &str = "HPROF conditions";

@@ -1,5 +1,6 @@
 //! What conditions are about: the heap after collections, and the memory of the process.
 
+use super::watcher::{HeapUse, ResidentUse};
 use crate::message::say;
 use jvm::env::Env;
 use jvm::global::Global;
@@ -7,7 +8,6 @@ use jvm::heap_room;
 use jvm::heap_use::AfterCollection;
 use jvm::jni::Jni;
 use jvm::os::host::page_bytes;
-use trigger::{HeapUse, ResidentUse};
 
 /// Asks the JDK what is in use after collections.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 //! The thread that watches takes them and writes them, or that of a command. Should a disk never
 //! answer, that thread waits, and no other.
 
+use super::sample::{Sample, Taken};
 use super::written_files::{LinesFile, READABLE};
 use crate::heap;
 use crate::message::say;
@@ -11,7 +12,6 @@ use jvm::env::Vm;
 use jvm::jni::Jni;
 use jvm::os::host::unix_millis;
 use options::{Does, Options};
-use trigger::{Sample, Taken};
 
 /// Classes of each sample that a condition causes.
 pub(super) const LARGEST: usize = 50;

@@ -8,9 +8,9 @@ use std::io::{self, Write};
 use format::{heap, record, HEADER_1_0_2};
 use reader::{DamageKind, DumpReader, Event, HeapRecord, RootKind, Tee, Version};
 
-use crate::dump_file::DumpFile;
-use crate::number::counted;
-use crate::outcome::{Failure, Verdict};
+use crate::files::dump_file::DumpFile;
+use crate::output::number::counted;
+use crate::output::outcome::{Failure, Verdict};
 
 use super::order::{Arguments, Form};
 

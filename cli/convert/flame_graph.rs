@@ -6,10 +6,10 @@ use inferno::flamegraph::color::{BasicPalette, Palette};
 use inferno::flamegraph::{self, Options};
 use reader::{CpuKind, CpuTable, SiteTable, Stacks};
 
-use crate::dump_file::DumpFile;
-use crate::number::{counted, grouped};
-use crate::outcome::Failure;
-use crate::plain::plain;
+use crate::files::dump_file::DumpFile;
+use crate::output::number::{counted, grouped};
+use crate::output::outcome::Failure;
+use crate::output::plain::plain;
 
 use super::folded::Folded;
 

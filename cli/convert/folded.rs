@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use reader::{StackFrame, Stacks};
 
-use crate::frame::{method, method_at_line};
-use crate::plain::{is_harmful, shown};
+use crate::output::frame::{method, method_at_line};
+use crate::output::plain::{is_harmful, shown};
 
 /// The name for a stack without frames.
 const NO_STACK: &str = "[no stack]";

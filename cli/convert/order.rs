@@ -7,11 +7,11 @@ use clap::ValueEnum;
 use flate2::{write::GzEncoder, Compression};
 use format::redaction::FieldPatterns;
 
-use crate::dump_file::{DumpFile, STDIN};
-use crate::heap_file::{only_a_file, GraphArguments, Rule, SizesOf};
-use crate::outcome::Failure;
-use crate::plain::plain;
-use crate::target;
+use crate::files::dump_file::{DumpFile, STDIN};
+use crate::files::heap_file::{only_a_file, GraphArguments, Rule, SizesOf};
+use crate::files::target;
+use crate::output::outcome::Failure;
+use crate::output::plain::plain;
 
 /// The name of standard output.
 const STDOUT: &str = STDIN;

@@ -8,8 +8,8 @@ use flate2::write::GzEncoder;
 use flate2::Compression;
 use reader::{CpuKind, CpuTable, SiteTable, StackFrame, Stacks};
 
-use crate::frame::method;
-use crate::plain::shown;
+use crate::output::frame::method;
+use crate::output::plain::shown;
 
 /// Frames of a stack that are kept, from the top.
 const FRAMES_MAX: usize = 1024;

@@ -2,9 +2,9 @@
 
 use reader::{CpuKind, CpuTable, Profiles, SiteTable, Stacks};
 
-use crate::dump_file::DumpFile;
-use crate::outcome::{Failure, Verdict};
-use crate::site_source::{choose, SiteSource};
+use crate::answers::site_source::{choose, SiteSource};
+use crate::files::dump_file::DumpFile;
+use crate::output::outcome::{Failure, Verdict};
 
 use super::flame_graph::FlameGraph;
 use super::order::{Arguments, Form, Source};

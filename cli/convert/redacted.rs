@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use ::redact::{redact, RedactError};
 use format::redaction::{Redacted as Word, Redaction};
+use reader::{redact, RedactError};
 
-use crate::number::counted;
-use crate::outcome::{Failure, Verdict};
-use crate::screen;
+use crate::output::number::counted;
+use crate::output::outcome::{Failure, Verdict};
+use crate::output::screen;
 
 use super::order::{Arguments, Form};
 

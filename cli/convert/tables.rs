@@ -7,9 +7,9 @@ mod table_file;
 
 use graph::FieldTable;
 
-use crate::heap_file::Loaded;
-use crate::number::{grouped, percent};
-use crate::outcome::{Failure, Verdict};
+use crate::files::heap_file::Loaded;
+use crate::output::number::{grouped, percent};
+use crate::output::outcome::{Failure, Verdict};
 
 use super::order::Arguments;
 use folder::Folder;

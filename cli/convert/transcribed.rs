@@ -2,7 +2,7 @@
 
 use ::text::{transcribe, Settings, TextError};
 
-use crate::outcome::{Failure, Verdict};
+use crate::output::outcome::{Failure, Verdict};
 
 use super::order::{Arguments, Form};
 

@@ -3,9 +3,9 @@
 
 use serde_json::{json, Map, Value};
 
-use crate::folding::is_library;
-use crate::left_out::add_left_out;
-use crate::plain::plain;
+use crate::output::folding::is_library;
+use crate::output::left_out::add_left_out;
+use crate::output::plain::plain;
 
 /// Most bytes of an answer.
 pub(crate) const ANSWER_BYTES_MAX: usize = 8 << 10;

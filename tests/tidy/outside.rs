@@ -77,7 +77,7 @@ fn quoted_after<'t>(text: &'t str, start: &str) -> Vec<&'t str> {
 }
 
 fn options() -> BTreeSet<String> {
-    let rows = rust_files("options/rows");
+    let rows = rust_files("crates/base/options/rows");
     let texts = rows.iter().map(|path| read(&root().join(path)));
     texts
         .flat_map(|text| {

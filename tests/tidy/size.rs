@@ -6,31 +6,28 @@ use std::path::Path;
 
 /// Most lines of product code of each package: neither blank nor comment, without tests, examples
 /// and invented heaps.
-const MOST_CODE_LINES: [(&str, usize); 16] = [
-    ("agent", 14391),
-    ("bytecode", 2523),
-    ("cli", 12621),
-    ("format", 1597),
-    ("graph", 8856),
-    ("headroom", 249),
-    ("hotspot", 4572),
-    ("jvm", 4853),
-    ("options", 1674),
-    ("reader", 6367),
-    ("redact", 602),
-    ("snapshot", 3512),
+const MOST_CODE_LINES: [(&str, usize); 14] = [
+    ("agent", 14787),
+    ("cli", 12634),
+    ("crates/base/format", 1597),
+    ("crates/base/headroom", 249),
+    ("crates/base/options", 1818),
+    ("crates/read/graph", 8856),
+    ("crates/read/reader", 6950),
+    ("crates/read/text", 1365),
+    ("crates/vm/bytecode", 2523),
+    ("crates/vm/hotspot", 4572),
+    ("crates/vm/jvm", 4853),
+    ("crates/vm/snapshot", 3512),
     ("tables", 1154),
-    ("text", 1365),
-    ("trigger", 537),
     ("writer", 3876),
 ];
 /// Most words of each document.
 const MOST_WORDS: [(&str, usize); 24] = [
-    ("ARCHITECTURE.md", 1045),
+    ("ARCHITECTURE.md", 1036),
     ("CHANGELOG.md", 242),
     ("CONTRIBUTING.md", 841),
     ("README.md", 605),
-    ("SECURITY.md", 117),
     ("docs/analysis.md", 1612),
     ("docs/benchmarks.md", 1238),
     ("docs/classic-profiles.md", 1694),
@@ -47,6 +44,7 @@ const MOST_WORDS: [(&str, usize); 24] = [
     ("docs/options.md", 1218),
     ("docs/production.md", 1976),
     ("docs/releasing.md", 197),
+    ("docs/security.md", 117),
     ("docs/sql.md", 1077),
     ("docs/troubleshooting.md", 2116),
     ("java-tests/README.md", 590),
@@ -56,7 +54,7 @@ const MOST_COMMANDS: usize = 15;
 /// Most options that the agent's help shows.
 const MOST_OPTIONS: usize = 32;
 /// Packages for tests and measurements alone.
-const NO_PRODUCT: [&str; 2] = ["sample", "benches"];
+const NO_PRODUCT: [&str; 2] = ["crates/base/sample", "benches"];
 
 fn code_lines(folder: &str) -> usize {
     let is_product = |path: &Path| {

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{renameat_with, RenameFlags, CWD};
 use tempfile::TempDir;
 
-use crate::leftover::{making, Leftover};
-use crate::target::{folder_of, resolve, without_folder};
+use crate::files::target::{folder_of, resolve, without_folder};
+use crate::proc::leftover::{making, Leftover};
 
 use super::table_file::CREATED_BY;
 

@@ -8,7 +8,7 @@ use parquet::data_type::ByteArray;
 
 use super::table_file::{Columns, TableFile, Values};
 use super::Export;
-use crate::outcome::Failure;
+use crate::output::outcome::Failure;
 
 /// Rows that are gathered before they are written.
 const GROUP_ROWS: usize = 1 << 20;

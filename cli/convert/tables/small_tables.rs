@@ -8,9 +8,9 @@ use reader::{Amount, StackFrame, Stacks};
 
 use super::table_file::{Columns, TableFile};
 use super::Export;
-use crate::answer::path::root_name;
-use crate::answer::values::type_name;
-use crate::outcome::Failure;
+use crate::answers::path::root_name;
+use crate::answers::values::type_name;
+use crate::output::outcome::Failure;
 
 /// A site: what the profiler counted, and what its objects retain.
 #[derive(Clone, Copy, Debug, Default)]

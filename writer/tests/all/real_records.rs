@@ -1,8 +1,8 @@
 //! Real records of the JDK's own agent, parsed and written again by our encoders, must give the
 //! same bytes.
 //!
-//! See `text/tests/real/README.md` for their origin. None of these records contains an id, so it
-//! does not matter that the old agent's ids have four bytes.
+//! See `crates/read/text/tests/real/README.md` for their origin. None of these records contains an
+//! id, so it does not matter that the old agent's ids have four bytes.
 
 use format::record::{EndThread, Record};
 use format::{ClassName, RECORD_HEADER_BYTES};

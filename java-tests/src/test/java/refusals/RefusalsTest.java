@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RefusalsTest {
     @TempDir Path folder;
 
-    /** The options, the option that is at fault, and what else the line must have; all refusals are in options/tests.rs. */
+    /** The options, the option that is at fault, and what else the line must have; all refusals are in crates/base/options/tests.rs. */
     @ParameterizedTest
     @CsvSource(delimiter = ';', value = {
         "heap=nonsense; heap=nonsense; dump|sites|all",

@@ -1,0 +1,178 @@
+//! What grew from one heap to a later one.
+
+mod moves;
+mod places;
+mod site_growth;
+mod sums;
+
+use std::collections::BTreeMap;
+
+use graph::Total;
+use serde_json::json;
+
+use crate::output::cell::Cell;
+use crate::output::number::{grouped, signed};
+use crate::output::sections::Sections;
+use crate::output::table::Table;
+use moves::{changes, order, Change, Kept};
+pub(crate) use sums::Sums;
+
+/// A class in both heaps.
+#[derive(Debug)]
+struct ClassRow {
+    class: String,
+    before: Total,
+    after: Total,
+}
+
+impl ClassRow {
+    fn grown_bytes(&self) -> i128 {
+        change(self.before.retained_bytes, self.after.retained_bytes)
+    }
+}
+
+/// The growth between heaps with these sums: at most `most` places, and as many rows.
+pub(crate) fn diff<'a>(before: Sums, after: Sums, most: usize) -> Sections<'a> {
+    let mut answer = Sections::default();
+    let (old, new) = (before.total_bytes, after.total_bytes);
+    answer.line(format!(
+        "all reachable objects: {} bytes, {} before ({})\n",
+        grouped(new),
+        grouped(old),
+        signed(change(old, new))
+    ));
+    answer.fact("total_bytes_after", new);
+    answer.fact("total_bytes_before", old);
+    answer.maybe("pause_ms_after", after.pause_millis);
+    answer.maybe("pause_ms_before", before.pause_millis);
+    let places = places(changes(before.places, after.places), most);
+    let has_places = !places.is_empty();
+    answer.table("places", "places_left_out", places);
+    if has_places {
+        answer.line("");
+    }
+    let classes = classes(class_rows(before.classes, after.classes), most);
+    match before.sites.zip(after.sites) {
+        Some((before, after)) => {
+            let sites = site_growth::sites(before, after, most);
+            answer.table("sites", "sites_left_out", sites);
+            answer.table("classes", "left_out", classes.shown(0));
+        }
+        None if classes.is_empty() => {
+            answer.line("No class has changed.");
+            answer.table("classes", "left_out", classes);
+        }
+        None => answer.table("classes", "left_out", classes.noun("class")),
+    }
+    answer
+}
+
+/// The places with most growth, in the order of the tree. Those above such a place are among them:
+/// they grew by as much.
+fn places<'a>(all: Vec<Change>, most: usize) -> Table<'a> {
+    let left_out = all.len().saturating_sub(most);
+    let mut rows: Vec<(usize, Change)> = all.into_iter().enumerate().collect();
+    rows.sort_by_key(|(at, change)| (order(change), *at));
+    rows.truncate(most);
+    rows.sort_by_key(|(at, _)| *at);
+    let kept = |kept: &Kept| Cell::json(json!({ "objects": kept.objects, "retained": kept.bytes }));
+    let table = Table::of(rows.into_iter().map(|(_, change)| change), usize::MAX)
+        .right("grown", "", |row| i128::from(row.grown_bytes))
+        .hidden("grown", |row| row.grown_bytes)
+        .right("moved here", "moved", |row| row.moved_bytes)
+        .right("retained", "", |row| row.after.bytes)
+        .right("objects", "", |row| row.after.objects)
+        .left("place", "", place)
+        .hidden("after", move |row| kept(&row.after))
+        .hidden("before", move |row| kept(&row.before))
+        .hidden("class", |row| row.class.clone())
+        .hidden("depth", |row| row.depth)
+        .hidden("field", |row| row.field.clone())
+        .done();
+    table.left_out(left_out).noun("place")
+}
+
+/// `shop.Cache.ALL  java.util.HashMap`, below the place above it.
+fn place(row: &Change) -> String {
+    let indent = "  ".repeat(row.depth);
+    match &row.field {
+        Some(field) => format!("{indent}{field}  {}", row.class),
+        None => format!("{indent}{}", row.class),
+    }
+}
+
+fn classes<'a>(rows: Vec<ClassRow>, most: usize) -> Table<'a> {
+    let total = |total: &Total| {
+        Cell::json(json!({
+            "objects": total.objects,
+            "retained": total.retained_bytes,
+            "shallow": total.shallow_bytes,
+        }))
+    };
+    Table::of(rows, most)
+        .right("grown", "", ClassRow::grown_bytes)
+        .right("retained", "", |row| row.after.retained_bytes)
+        .right("more objects", "", |row| {
+            change(row.before.objects, row.after.objects)
+        })
+        .right("objects", "", |row| row.after.objects)
+        .left("class", "class", |row| row.class.clone())
+        .hidden("after", move |row| total(&row.after))
+        .hidden("before", move |row| total(&row.before))
+        .done()
+}
+
+/// The classes of both heaps, those that grew most first.
+fn class_rows(
+    before: BTreeMap<String, Total>,
+    mut after: BTreeMap<String, Total>,
+) -> Vec<ClassRow> {
+    let mut rows: Vec<ClassRow> = Vec::new();
+    for (class, before) in before {
+        rows.push(ClassRow {
+            after: after.remove(&class).unwrap_or_default(),
+            before,
+            class,
+        });
+    }
+    rows.extend(after.into_iter().map(|(class, after)| ClassRow {
+        class,
+        before: Total::default(),
+        after,
+    }));
+    rows.retain(|row| row.before != row.after);
+    rows.sort_by_key(|row| (-row.grown_bytes(), row.class.clone()));
+    rows
+}
+
+pub(crate) fn change(before: u64, after: u64) -> i128 {
+    i128::from(after) - i128::from(before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_of_either_dump_are_compared() {
+        let total = |bytes| Total {
+            objects: 1,
+            shallow_bytes: bytes,
+            retained_bytes: bytes,
+        };
+        let of = |all: &[(&str, u64)]| {
+            all.iter()
+                .map(|(class, bytes)| ((*class).to_owned(), total(*bytes)))
+                .collect()
+        };
+        let rows = class_rows(
+            of(&[("gone", 5), ("same", 7), ("grown", 1)]),
+            of(&[("same", 7), ("grown", 9), ("new", 3)]),
+        );
+        let changes: Vec<_> = rows
+            .iter()
+            .map(|row| (row.class.as_str(), row.grown_bytes()))
+            .collect();
+        assert_eq!(changes, [("grown", 8), ("new", 3), ("gone", -5)]);
+    }
+}

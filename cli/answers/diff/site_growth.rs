@@ -1,0 +1,160 @@
+//! Which lines of code allocated what grew: the sites of two dumps, matched by class and stack.
+
+use std::collections::HashMap;
+
+use graph::{Heap, SiteTotal};
+use serde_json::json;
+
+use crate::answers::sites::DEPTH_FRAMES;
+use crate::output::cell::Cell;
+use crate::output::frame;
+use crate::output::number::whole;
+use crate::output::plain::plain;
+use crate::output::table::{Table, INDENT};
+
+/// A class and the stack that allocated its objects, in the words that a person reads: serial
+/// numbers differ between dumps.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Site {
+    class: String,
+    frames: Vec<String>,
+}
+
+/// The sites of one dump.
+#[derive(Debug, Default)]
+pub(super) struct Sites(HashMap<Site, SiteTotal>);
+
+impl Sites {
+    /// The sites with these sums.
+    pub(super) fn of(heap: &Heap<'_>, rows: &[SiteTotal]) -> Self {
+        let stacks = heap.stacks();
+        let mut sites: HashMap<Site, SiteTotal> = HashMap::new();
+        for row in rows {
+            let site = Site {
+                class: heap.class_name(row.class),
+                frames: stacks.frames(row.trace).map(frame::line).collect(),
+            };
+            sites.entry(site).or_default().add(row);
+        }
+        Self(sites)
+    }
+}
+
+/// A total without fractions.
+fn in_json(total: &SiteTotal) -> Cell {
+    Cell::json(json!({
+        "error": whole(total.error_bytes),
+        "objects": whole(total.objects),
+        "retained": whole(total.retained_bytes),
+    }))
+}
+
+/// A site in both dumps.
+#[derive(Debug)]
+struct Row {
+    site: Site,
+    before: SiteTotal,
+    after: SiteTotal,
+}
+
+impl Row {
+    fn grown_bytes(&self) -> f64 {
+        self.after.retained_bytes - self.before.retained_bytes
+    }
+}
+
+/// The sites that differ, those that grew most first.
+fn rows(mut before: Sites, after: Sites) -> Vec<Row> {
+    let both = after.0.into_iter().map(|(site, after)| Row {
+        before: before.0.remove(&site).unwrap_or_default(),
+        site,
+        after,
+    });
+    let mut rows: Vec<Row> = both.collect();
+    rows.extend(before.0.into_iter().map(|(site, before)| Row {
+        site,
+        before,
+        after: SiteTotal::default(),
+    }));
+    rows.retain(|row| row.before != row.after);
+    rows.sort_by(|a, b| {
+        let bytes = b.grown_bytes().total_cmp(&a.grown_bytes());
+        bytes.then_with(|| a.site.cmp(&b.site))
+    });
+    rows
+}
+
+/// The first `most` sites of the growth from one dump to the next.
+pub(super) fn sites<'a>(before: Sites, after: Sites, most: usize) -> Table<'a> {
+    let table = Table::of(rows(before, after), most)
+        .right("grown", "", |row| signed_sum(row.grown_bytes()))
+        .right("error", "", |row| {
+            whole(row.after.error_bytes.hypot(row.before.error_bytes))
+        })
+        .right("retained", "", |row| whole(row.after.retained_bytes))
+        .right("more objects", "", |row| {
+            signed_sum(row.after.objects - row.before.objects)
+        })
+        .right("objects", "", |row| whole(row.after.objects))
+        .left("class", "class", |row| row.site.class.clone())
+        .hidden("after", |row| in_json(&row.after))
+        .hidden("before", |row| in_json(&row.before))
+        .hidden("frames", |row| Cell::json(&row.site.frames))
+        .below(|row| {
+            let frames = row.site.frames.iter().take(DEPTH_FRAMES);
+            frames
+                .map(|frame| format!("{INDENT}at {}", plain(frame)))
+                .collect()
+        })
+        .done();
+    table.noun("site")
+}
+
+/// A change without its fraction.
+fn signed_sum(change: f64) -> i128 {
+    let size = i128::from(whole(change.abs()));
+    if change < 0.0 {
+        -size
+    } else {
+        size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sites_of_either_dump_are_compared() {
+        let of = |all: &[(&str, f64)]| {
+            let site = |(class, bytes): &(&str, f64)| {
+                let site = Site {
+                    class: (*class).to_owned(),
+                    frames: vec!["a.B.c(B.java:1)".to_owned()],
+                };
+                let kept = SiteTotal {
+                    objects: 1.0,
+                    retained_bytes: *bytes,
+                    error_bytes: 3.0,
+                    ..SiteTotal::default()
+                };
+                (site, kept)
+            };
+            Sites(all.iter().map(site).collect())
+        };
+        let before = || of(&[("gone", 5.0), ("same", 7.0), ("grown", 1.0)]);
+        let after = || of(&[("same", 7.0), ("grown", 9.4), ("new", 3.0)]);
+        let growth = rows(before(), after());
+        let classes: Vec<_> = growth.iter().map(|row| &*row.site.class).collect();
+        assert_eq!(classes, ["grown", "new", "gone"]);
+        let mut text = Vec::new();
+        sites(before(), after(), 1).print(&mut text).unwrap();
+        let expected = "\
+grown  error  retained  more objects  objects  class
+   +8      4         9             0        1  grown
+        at a.B.c(B.java:1)
+... and 2 more sites; --top 0 prints all
+";
+        assert_eq!(String::from_utf8(text).unwrap(), expected);
+    }
+}

@@ -1,0 +1,168 @@
+//! HotSpot's own dump, for a JVM that loads no agents: by the attach command of `jmap` and `jcmd`,
+//! without either.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{
+    fstat, openat, renameat_with, statat, unlinkat, AtFlags, FileType, Mode, OFlags, RenameFlags,
+};
+use rustix::io::Errno;
+
+use crate::attach::dump_place::DumpPlace;
+use crate::attach::protocol::Jvm;
+use crate::output::outcome::Failure;
+use crate::output::plain::plain;
+use crate::proc::as_user::as_user;
+
+/// How every gzip file begins.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Makes HotSpot write the dump, which stops the application meanwhile.
+///
+/// The file gets its name when it is whole, and replaces none.
+pub(crate) fn make(
+    jvm: &Jvm,
+    place: &DumpPlace,
+    waiting: impl FnMut() -> bool,
+) -> Result<(), Failure> {
+    let is_packed = place
+        .path()
+        .extension()
+        .is_some_and(|ending| ending == "gz");
+    if is_packed && !packs(jvm)? {
+        return Err(Failure::writing(
+            place.path(),
+            "the own dumper of this JVM does not compress; choose a name that does not end in .gz",
+        ));
+    }
+    let part = Part::of(jvm, place)?;
+    writeln!(
+        io::stderr(),
+        "the JVM {} loads no agent, so HotSpot's own dumper stops the application until the dump is written: it has \
+         garbage, too, and no allocation sites",
+        jvm.pid()
+    )?;
+    let level: &[u8] = if is_packed { b"1" } else { b"" };
+    let words = [
+        b"dumpheap",
+        part.path.as_os_str().as_bytes(),
+        b"-all",
+        level,
+    ];
+    let text = jvm.ask(words, waiting).map_err(Failure::Input)?;
+    if !text.contains("Heap dump file created") {
+        let lines: Vec<&str> = text.lines().skip(1).collect();
+        return Err(Failure::Input(format!(
+            "HotSpot's own dumper made no dump: {}",
+            plain(&lines.join("; "))
+        )));
+    }
+    part.commit(jvm, is_packed)
+}
+
+/// Whether HotSpot's own dumper compresses, from 17 on.
+fn packs(jvm: &Jvm) -> Result<bool, Failure> {
+    let help = jvm.ask([b"jcmd", b"help GC.heap_dump", b"", b""], || true);
+    Ok(help.map_err(Failure::Input)?.contains("-gz"))
+}
+
+/// The file that HotSpot writes.
+struct Part {
+    /// Its path inside the JVM's container.
+    path: PathBuf,
+    /// Its folder, held open.
+    folder: OwnedFd,
+    /// Its name, and the one that it gets.
+    names: (OsString, OsString),
+}
+
+impl Part {
+    fn of(jvm: &Jvm, place: &DumpPlace) -> Result<Self, Failure> {
+        let fault = |why: &str| Failure::writing(place.path(), why);
+        let name = place
+            .path()
+            .file_name()
+            .ok_or_else(|| fault("does not name a file; give a file name"))?;
+        let mut part = name.to_owned();
+        part.push(".part");
+        let path = place.path().with_file_name(&part);
+        let folder = place.path().parent().unwrap_or(Path::new("/"));
+        let folder = jvm
+            .root()
+            .folder(folder)
+            .map_err(|error| fault(&error.to_string()))?;
+        if statat(&folder, &part, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+            return Err(fault(
+                "its .part is there already, of another dump; remove it, or choose another name",
+            ));
+        }
+        Ok(Self {
+            path,
+            folder,
+            names: (part, name.to_owned()),
+        })
+    }
+
+    /// Gives the whole file its name.
+    fn commit(&self, jvm: &Jvm, is_packed: bool) -> Result<(), Failure> {
+        let fault = |error: io::Error| Failure::writing(&self.path, error.to_string());
+        let (part, name) = &self.names;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let held = openat(&self.folder, part, flags, Mode::empty())
+            .map_err(|error| fault(error.into()))?;
+        let facts = fstat(&held).map_err(|error| fault(error.into()))?;
+        if !FileType::from_raw_mode(facts.st_mode).is_file() || facts.st_uid != jvm.owner().0 {
+            return Err(Failure::writing(
+                &self.path,
+                "it is no longer the file of the JVM",
+            ));
+        }
+        let mut file = File::from(held);
+        let mut start = [0; GZIP.len()];
+        file.read_exact(&mut start).map_err(fault)?;
+        if (start == GZIP) != is_packed {
+            let _ = as_user(jvm.owner(), || {
+                unlinkat(&self.folder, part, AtFlags::empty())
+            });
+            return Err(Failure::writing(
+                &self.path,
+                "this JVM does not compress; choose a name that does not end in .gz",
+            ));
+        }
+        file.sync_all().map_err(fault)?;
+        let renamed = as_user(jvm.owner(), || self.rename(name));
+        renamed.map_err(|error| match error {
+            Errno::EXIST => Failure::writing(
+                &self.path,
+                "the name was taken meanwhile; the whole dump has this one",
+            ),
+            error => fault(error.into()),
+        })
+    }
+
+    fn rename(&self, name: &OsString) -> rustix::io::Result<()> {
+        let part = &self.names.0;
+        let renamed = renameat_with(
+            &self.folder,
+            part,
+            &self.folder,
+            name,
+            RenameFlags::NOREPLACE,
+        );
+        match renamed {
+            // A file system that knows no such rename.
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                if statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+                    return Err(Errno::EXIST);
+                }
+                rustix::fs::renameat(&self.folder, part, &self.folder, name)
+            }
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! What a person or a program gets: typed cells in tables and sections, as text and as JSON, and
+//! how a command ends.
+
+pub(crate) mod cell;
+pub(crate) mod date;
+pub(crate) mod folding;
+pub(crate) mod frame;
+pub(crate) mod left_out;
+pub(crate) mod number;
+pub(crate) mod outcome;
+pub(crate) mod plain;
+pub(crate) mod screen;
+pub(crate) mod sections;
+pub(crate) mod spinner;
+pub(crate) mod stdout;
+pub(crate) mod table;

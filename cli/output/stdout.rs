@@ -1,0 +1,23 @@
+//! Answers on standard output, as text or as JSON.
+
+use std::io::{self, BufWriter, Write};
+
+use crate::output::sections::Sections;
+
+/// Prints what `print` writes.
+pub(crate) fn to_stdout(print: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut to = BufWriter::new(io::stdout().lock());
+    print(&mut to)?;
+    to.flush()
+}
+
+/// Prints an answer: as JSON with indentation, or as text.
+pub(crate) fn print(is_json: bool, answer: &Sections<'_>) -> io::Result<()> {
+    to_stdout(|to| match is_json {
+        true => {
+            serde_json::to_writer_pretty(&mut *to, answer)?;
+            writeln!(to)
+        }
+        false => answer.print(to),
+    })
+}

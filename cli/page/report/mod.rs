@@ -1,0 +1,237 @@
+//! `hprof report`: one page that shows what keeps the memory.
+
+pub(crate) mod page;
+mod space;
+mod stacks;
+mod treemap;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use graph::THRESHOLD_PERCENT;
+use serde_json::{json, Value};
+
+use crate::answers::diff::{diff, Sums};
+use crate::answers::leaks::leaks;
+use crate::answers::threads::threads;
+use crate::answers::top::{top, By};
+use crate::answers::waste::waste;
+use crate::commands::memory;
+use crate::files::dump_file::STDIN;
+use crate::files::heap_file::{GraphArguments, Loaded};
+use crate::files::target;
+use crate::output::date::date;
+use crate::output::number::{grouped, in_units};
+use crate::output::outcome::{Failure, Verdict};
+use crate::output::plain::plain;
+use crate::proc::process::{process_named, Process};
+
+use space::Space;
+
+/// Most rows of each answer, if the page has room for them.
+const CLASSES_MAX: usize = 20_000;
+const GROWTH_MAX: usize = 500;
+const MEMORY_MAX: usize = 10;
+const THREADS_MAX: usize = 2_000;
+const WASTE_MAX: usize = 25;
+
+/// Most objects of a frame, those that retain most.
+const LOCALS_MAX: usize = 5;
+
+/// Makes one HTML page that shows what keeps the memory
+///
+/// The page has the sentence of `hprof leaks`, a map of what keeps what alive, classes, threads,
+/// waste, and, if the dump has stacks, a flame graph of live bytes by allocating line. It is a
+/// single file of at most 2 MB for any heap and loads nothing from elsewhere. Of the heap's strings
+/// it shows only the names of threads.
+///
+/// With two dumps, the page is about the later one and also shows what grew since the earlier one.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  hprof report heap.hprof -o page.html    then open page.html in a browser\n  hprof report before.hprof after.hprof -o page.html"
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    graph: GraphArguments,
+    /// A later dump, or a process id: the page describes this one, and what grew since the first
+    later: Option<PathBuf>,
+    /// Write to this file, replacing it unless it is a dump or a profile [default: the dump's name
+    /// with .html]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Reads the dump and writes the page.
+pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
+    let first = &arguments.graph;
+    let last = arguments.later.as_ref().unwrap_or(&first.file);
+    let output = match &arguments.output {
+        Some(output) => output.clone(),
+        None => page_of(last)?,
+    };
+    let Some(later) = &arguments.later else {
+        return write(first, None, &output);
+    };
+    let (loaded, verdict) = first.load(2)?;
+    loaded.file.done();
+    let earlier = Earlier::of(&loaded)?;
+    // Two heaps might not fit into memory.
+    drop(loaded);
+    let later = GraphArguments {
+        file: later.clone(),
+        dump: None,
+        ..first.clone()
+    };
+    match write(&later, Some(earlier), &output)? {
+        Verdict::Sound => Ok(verdict),
+        faulty => Ok(faulty),
+    }
+}
+
+/// The page of a dump without another name: beside it, with another ending. Errors: standard input
+/// has no name.
+fn page_of(dump: &Path) -> Result<PathBuf, Failure> {
+    if dump.as_os_str() == STDIN {
+        let why = "standard input has no name: name a file for the page with -o";
+        return Err(Failure::Input(why.to_owned()));
+    }
+    let is_packed = dump.extension().is_some_and(|ending| ending == "gz");
+    let plain = if is_packed {
+        dump.with_extension("")
+    } else {
+        dump.to_owned()
+    };
+    let is_dump = plain.extension().is_some_and(|ending| ending == "hprof");
+    let mut name = if is_dump {
+        plain.with_extension("")
+    } else {
+        plain
+    }
+    .into_os_string();
+    name.push(".html");
+    Ok(name.into())
+}
+
+fn write(graph: &GraphArguments, earlier: Option<Earlier>, to: &Path) -> Result<Verdict, Failure> {
+    let pid = process_named(&graph.file);
+    let has_values = pid.is_none();
+    // Held from before the question, so that it is the same process afterwards.
+    let process = pid.and_then(|pid| Process::find(pid).ok());
+    let passes = if has_values { 3 } else { 2 };
+    let (loaded, verdict) = graph.load(passes)?;
+    let data = model(&loaded, earlier, has_values, process.as_ref())?;
+    loaded.file.done();
+    let page = page::page(&data);
+    target::write(to, &loaded.file, |to| Ok(to.write_all(page.as_bytes())?))?;
+    let name = plain(&to.display().to_string());
+    let (bytes, total) = (
+        grouped(page.len() as u64),
+        in_units(loaded.retained.total_bytes()),
+    );
+    writeln!(io::stdout(), "{name}: {bytes} bytes, a heap of {total}")?;
+    Ok(verdict)
+}
+
+/// The kept facts about an earlier heap.
+#[derive(Debug)]
+pub(crate) struct Earlier {
+    file: String,
+    made: Option<String>,
+    sums: Sums,
+}
+
+impl Earlier {
+    /// What to keep of this heap. Errors: the file cannot be read.
+    fn of(loaded: &Loaded) -> Result<Self, Failure> {
+        Ok(Self {
+            file: plain(&loaded.file.short_name()),
+            made: made(loaded),
+            sums: Sums::of(loaded, false)?,
+        })
+    }
+
+    fn in_json(&self) -> Value {
+        json!({ "file": self.file, "made": self.made })
+    }
+}
+
+/// When a dump was made, if it tells.
+fn made(loaded: &Loaded) -> Option<String> {
+    let millis = loaded.heap.header().time_millis;
+    (millis != 0).then(|| date(millis))
+}
+
+/// The page's data for its script: the answers of the commands, with what grew since an earlier
+/// heap, with waste if the heap has values, and with the memory of the process that has it.
+/// [`Space`] bounds its size for any heap. Errors: the file cannot be read.
+pub(crate) fn model(
+    loaded: &Loaded,
+    earlier: Option<Earlier>,
+    has_values: bool,
+    process: Option<&Process>,
+) -> Result<Value, Failure> {
+    let (heap, retained) = (&loaded.heap, &loaded.retained);
+    let mut space = Space::default();
+    let mut leaks = json!(loaded.check(leaks(loaded, THRESHOLD_PERCENT, false))?);
+    let mut taken = |key: &str| leaks.get_mut(key).map(Value::take).unwrap_or_default();
+    let (sentence, suspects) = (taken("sentence"), taken("suspects"));
+    let suspects = space.pack_json(suspects, 100_000);
+    let tree = treemap::Tree::of(heap, retained, &mut space, treemap::LIMITS);
+    let classes = space.pack(&top(loaded, By::Class, CLASSES_MAX)?, 450_000);
+    let stacks = stacks::packed(loaded, &heap.stacks(), &mut space);
+    let threads = loaded.check(threads(loaded, THREADS_MAX, LOCALS_MAX, false))?;
+    let threads = space.pack(&threads, 250_000);
+    let before = earlier.as_ref().map(Earlier::in_json);
+    let mut growth = None;
+    if let Some(earlier) = earlier {
+        let grown = diff(earlier.sums, Sums::of(loaded, false)?, GROWTH_MAX);
+        growth = Some(space.pack(&grown, 90_000));
+    }
+    let memory = space.pack_json(memory_of(loaded, process)?, 30_000);
+    let mut lost = None;
+    if has_values {
+        let waste = waste(loaded, WASTE_MAX, false);
+        lost = Some(space.pack(&loaded.check(waste)?, 60_000));
+    }
+    let sizes = heap.sizes();
+    Ok(json!({
+        "answers": {
+            "classes": classes,
+            "growth": growth,
+            "memory": memory,
+            "stacks": stacks,
+            "suspects": suspects,
+            "threads": threads,
+            "waste": lost,
+        },
+        "before": before,
+        "file": plain(&loaded.file.short_name()),
+        "made": made(loaded),
+        "version": env!("CARGO_PKG_VERSION"),
+        "bytes": retained.total_bytes(),
+        "objects": retained.reachable(),
+        "unreachable": heap.objects().saturating_sub(retained.reachable()),
+        "references": heap.references(),
+        "damaged": heap.damaged(),
+        "redacted": heap.redacted().map(plain),
+        "rule": loaded.rule.name(),
+        "sizes": { "told": sizes.are_told, "reference": sizes.reference_bytes },
+        "sentence": sentence,
+        "tree": tree.in_json(),
+        "names": space.names(),
+    }))
+}
+
+/// The memory of the process, and what objects hold outside of the heap; null if it has nothing but
+/// the heap. Errors: the file cannot be read.
+fn memory_of(loaded: &Loaded, process: Option<&Process>) -> Result<Value, Failure> {
+    let of = |process| memory::answer(&loaded.file, &loaded.heap, process, MEMORY_MAX);
+    // The process may have ended meanwhile.
+    let answer = json!(of(process).or_else(|_| of(None))?);
+    let holders = answer.get("holders").and_then(Value::as_array);
+    let is_empty = answer.get("process").is_none_or(Value::is_null);
+    match is_empty && holders.is_none_or(Vec::is_empty) {
+        true => Ok(Value::Null),
+        false => Ok(answer),
+    }
+}

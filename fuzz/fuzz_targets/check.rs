@@ -1,7 +1,0 @@
-//! Fuzzes `hprof check` with arbitrary files.
-#![no_main]
-
-#[path = "../../reader/tests/all/trial/mod.rs"]
-mod trial;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| trial::try_check(bytes));

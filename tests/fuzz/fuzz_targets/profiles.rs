@@ -1,0 +1,7 @@
+//! Fuzzes `hprof sites` and the profiles of `hprof convert` with arbitrary files.
+#![no_main]
+
+#[path = "../../../crates/read/reader/tests/all/trial/mod.rs"]
+mod trial;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| trial::try_profiles(bytes));
