@@ -24,8 +24,8 @@ pub(crate) enum Cell {
     Change(i128),
     /// Of an object: `0x7f1c3a80`.
     Id(u64),
-    /// Text prints its first [`SHOWN_CHARS`](crate::output::plain::SHOWN_CHARS) characters; JSON has
-    /// all. Shared, as a hostile file may have one long name in millions of rows.
+    /// Text prints its first [`SHOWN_CHARS`](crate::output::plain::SHOWN_CHARS) characters; JSON
+    /// has all. Shared, as a hostile file may have one long name in millions of rows.
     Text(Rc<str>),
     /// Lines below a row.
     Lines(Vec<String>),

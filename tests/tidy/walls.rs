@@ -209,6 +209,12 @@ const REPORT: Row = (
     ],
 );
 
+/// The folders of the command, lowest level first: each may import from itself and from those
+/// before it.
+const COMMAND: [&str; 9] = [
+    "output", "proc", "attach", "files", "answers", "convert", "commands", "page", "mcp",
+];
+
 /// What a file of this module imports from the module `within`, by `crate::…` or by `super::…`.
 fn imports(text: &str, module: &[String], within: &[&str]) -> BTreeSet<String> {
     let named = imported(text, module).into_iter();
@@ -281,6 +287,18 @@ fn the_engines_of_heap_dumps_do_not_import_each_other() {
 fn the_profiles_do_not_import_each_other() {
     let rows: Vec<Row> = PROFILE.into_iter().chain([REPORT]).collect();
     check(&["profile"], &rows);
+}
+
+#[test]
+fn the_commands_folders_import_only_what_stands_below_them() {
+    for (level, folder) in COMMAND.iter().enumerate() {
+        for path in rust_files(&format!("cli/{folder}")) {
+            for import in imports(&code(&path), &module(&path, "cli"), &[]) {
+                let above = COMMAND.iter().skip(level + 1).any(|it| *it == import);
+                assert!(!above, "{}: imports {import}", path.display());
+            }
+        }
+    }
 }
 
 /// The checker finds each way to write an import, and nothing in comments.
