@@ -244,6 +244,7 @@ fn files_are_touched_in_one_place() {
             "agent/trigger/written_files.rs",
             "crates/base/headroom/memory_left.rs",
             "agent/heap/stop_bound.rs",
+            "crates/vm/jvm/os/careful_reads.rs",
             "crates/vm/jvm/os/descriptor.rs",
             "crates/vm/jvm/os/written_pages.rs",
             "crates/vm/jvm/os/image_check.rs",

@@ -1,7 +1,11 @@
 //! Reads addresses that may be unmapped. The kernel does the read, and returns an error where a
 //! read of ours would crash.
 
+use super::descriptor::in_reserve;
 use super::seccomp::may_call;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
 
 /// Whether there is this word at an address that may be unmapped.
 ///
@@ -47,7 +51,7 @@ pub fn why_unknown(otherwise: &str) -> String {
     let word = 0_u64;
     let why = match copies(&[std::ptr::from_ref(&word) as u64], 8) {
         Some(_) => otherwise,
-        None => "the system, or a seccomp filter, may not allow process_vm_readv",
+        None => "the system allows neither process_vm_readv nor /proc/self/mem",
     };
     why.to_owned()
 }
@@ -55,12 +59,10 @@ pub fn why_unknown(otherwise: &str) -> String {
 /// `bytes` bytes from each of these addresses, one after the other. `None` if one of them is not
 /// mapped, or if the system does not allow such reads.
 ///
-/// The kernel does the read, which needs no descriptor.
+/// The kernel does the read: by a system call that needs no descriptor; or through the file
+/// `/proc/self/mem`, if a filter refuses the call, as Docker's does before 23.0 and containerd's
+/// before 1.7.
 pub fn copies(addresses: &[u64], bytes: usize) -> Option<Vec<u8>> {
-    /// Addresses per call (IOV_MAX).
-    const MOST: usize = 1024;
-    /// The kernel may lack memory at one moment.
-    const TRIES: usize = 2;
     let mut copied = Vec::new();
     let all_bytes = addresses.len().checked_mul(bytes)?;
     copied.try_reserve_exact(all_bytes).ok()?;
@@ -68,10 +70,28 @@ pub fn copies(addresses: &[u64], bytes: usize) -> Option<Vec<u8>> {
     if bytes == 0 {
         return Some(copied);
     }
-    if !may_call(&[libc::SYS_process_vm_readv]) {
-        return None;
+    let by_call = if may_call(&[libc::SYS_process_vm_readv]) {
+        copy_by_call(addresses, bytes, &mut copied)
+    } else {
+        Err(io::ErrorKind::PermissionDenied.into())
+    };
+    let is_refused = |error: &io::Error| {
+        let kinds = [io::ErrorKind::PermissionDenied, io::ErrorKind::Unsupported];
+        kinds.contains(&error.kind())
+    };
+    match by_call {
+        Err(error) if is_refused(&error) => copy_by_file(addresses, bytes, &mut copied).ok()?,
+        copied => copied.ok()?,
     }
-    let targets = copied.chunks_mut(MOST.checked_mul(bytes)?);
+    Some(copied)
+}
+
+fn copy_by_call(addresses: &[u64], bytes: usize, copied: &mut [u8]) -> io::Result<()> {
+    /// Addresses per call (IOV_MAX).
+    const MOST: usize = 1024;
+    /// The kernel may lack memory at one moment.
+    const TRIES: usize = 2;
+    let targets = copied.chunks_mut(MOST.saturating_mul(bytes));
     for (places, target) in addresses.chunks(MOST).zip(targets) {
         let local = libc::iovec {
             iov_base: target.as_mut_ptr().cast(),
@@ -84,17 +104,23 @@ pub fn copies(addresses: &[u64], bytes: usize) -> Option<Vec<u8>> {
                 iov_len: bytes,
             })
             .collect();
-        let count = libc::c_ulong::try_from(remote.len()).ok()?;
+        let count = libc::c_ulong::try_from(remote.len()).map_err(io::Error::other)?;
         // SAFETY: the kernel checks the addresses that are read; `local` describes `target`, which
         // only this function uses.
         let read = || unsafe {
             libc::process_vm_readv(libc::getpid(), &local, 1, remote.as_ptr(), count, 0)
         };
         if !(0..TRIES).any(|_| usize::try_from(read()) == Ok(target.len())) {
-            return None;
+            return Err(io::Error::last_os_error());
         }
     }
-    Some(copied)
+    Ok(())
+}
+
+fn copy_by_file(addresses: &[u64], bytes: usize, copied: &mut [u8]) -> io::Result<()> {
+    let memory = in_reserve(|| File::open("/proc/self/mem"))?;
+    let mut targets = addresses.iter().zip(copied.chunks_mut(bytes));
+    targets.try_for_each(|(&address, target)| memory.read_exact_at(target, address))
 }
 
 #[cfg(test)]
@@ -148,5 +174,17 @@ mod tests {
         assert_eq!(copies(&[places[7], 8], 8), None);
         assert_eq!(copies(&[], 8), Some(Vec::new()));
         assert_eq!(copies(&places, 0), Some(Vec::new()));
+    }
+
+    #[test]
+    fn both_ways_to_copy_agree() {
+        let words = [1_u64, u64::MAX, 0x1234];
+        let places = words.each_ref().map(|word| std::ptr::from_ref(word) as u64);
+        for copy in [copy_by_call, copy_by_file] {
+            let mut copied = [0; 24];
+            copy(&places, 8, &mut copied).unwrap();
+            assert_eq!(copied, words.map(u64::to_ne_bytes).concat()[..]);
+            assert!(copy(&[places[0], 8], 8, &mut copied).is_err());
+        }
     }
 }

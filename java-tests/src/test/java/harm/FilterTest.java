@@ -70,6 +70,25 @@ class FilterTest {
         }
     }
 
+    static Stream<Arguments> zgc() {
+        return Stream.of(Arguments.of(Jdks.of(17), "KILL"), Arguments.of(Jdks.of(25), "EPERM"));
+    }
+
+    /** As Docker refused them before 23.0: {@code /proc/self/mem} shows what ZGC has, and the pause copies it. */
+    @ParameterizedTest
+    @Rows("zgc")
+    void theHeapOfZgcIsCopiedWithoutThem(Jdk jdk, String action) {
+        try (Jvm jvm = Jvm.on(jdk, folder).through(filter(), action, "process_vm_readv,userfaultfd").with(Collector.ZGC)
+                .agent("heap=dump,doe=n,file=out.hprof").run(OutOfMemory.class, "none", "main", "forever")) {
+            jvm.out.await("END", Jvm.LIMIT);
+            jvm.signal("QUIT");
+            assertTrue(Engine.isSnapshot(jvm.dumped(1)), jvm.err::text);
+            jvm.signal("TERM");
+            assertEquals(TERMINATED, jvm.exit(), jvm.err::text);
+        }
+        new HprofCheck(folder.resolve("out.hprof")).good();
+    }
+
     /** It is known before it is started. */
     @ParameterizedTest
     @Rows("one")
