@@ -3,7 +3,7 @@
 // mended  cglib:cglib:3.2.4
 // java    8
 // class   leaks.Cglib80$Sample$$EnhancerByCGLIB java.lang.Class
-// number  600
+// number  2000
 // holder  AppClassLoader|class loader|AbstractClassGenerator|ClassLoaderData\b
 // reason  (?i)generated|made at run ?time|classes of (one|the same) (pattern|name)|differ only in|same filter
 // change  take a version whose classes keep the filter of their key, or keep the filter in a static field
@@ -36,7 +36,7 @@ public final class Cglib80 {
     }
 
     public static void main(String[] args) {
-        for (int i = 0; i < 600; i++) {
+        for (int i = 0; i < 2000; i++) {
             Enhancer enhancer = new Enhancer();
             enhancer.setSuperclass(Sample.class);
             enhancer.setCallbackFilter(new All());

@@ -2,6 +2,7 @@
 // leaks   org.codehaus.groovy:groovy-all:2.4.5
 // mended  org.codehaus.groovy:groovy-all:2.4.8
 // java    8
+// options -XX:SoftRefLRUPolicyMSPerMB=0
 // class   groovy.lang.GroovyClassLoader$InnerLoader
 // number  800
 // holder  ClassInfo\b|globalClassValue|globalClassSet|GroovyClassValue

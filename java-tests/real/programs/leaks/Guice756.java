@@ -28,6 +28,7 @@ public final class Guice756 {
                     }
                 }
             });
+            System.gc();
         }
     }
 }

@@ -3,7 +3,7 @@
 // mended  use: hibernate.query.in_clause_parameter_padding
 // java    8
 // class   org.hibernate.engine.query.spi.HQLQueryPlan
-// number  1000
+// number  300
 // holder  queryPlanCache|QueryPlanCache\b
 // reason  (?i)differ only in|length of (a|the) list|same (query|text)
 // change  set hibernate.query.in_clause_parameter_padding
@@ -32,7 +32,7 @@ public final class Hibernate12469 {
                 .setProperty("hibernate.query.in_clause_parameter_padding", String.valueOf(args.length > 0)).buildSessionFactory();
         List<Long> ids = new ArrayList<>();
         try (Session session = factory.openSession()) {
-            for (long i = 0; i < 1000; i++) {
+            for (long i = 0; i < 300; i++) {
                 ids.add(i);
                 {
                     session.createQuery("from Item i where i.id in (:ids)").setParameterList("ids", ids).list();

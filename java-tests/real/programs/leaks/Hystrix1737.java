@@ -3,7 +3,7 @@
 // mended  use: one key for the service
 // java    8
 // class   com.netflix.hystrix.HystrixCommandMetrics com.netflix.hystrix.HystrixCommandKey$Factory$HystrixCommandKeyDefault
-// number  1500
+// number  300
 // holder  HystrixCommandMetrics\b(?! retain)|HystrixCommandKey\b|InternMap\b|\bmetrics\b|\bintern\b
 // reason  (?i)differ only in|client-|one for each
 // change  name a command by what it calls, not for whom
@@ -29,7 +29,7 @@ public final class Hystrix1737 {
     }
 
     public static void main(String[] args) {
-        for (int i = 0; i < 1500; i++) {
+        for (int i = 0; i < 300; i++) {
             new Call(args.length > 0 ? "price" : "price-client-" + i).execute();
         }
     }

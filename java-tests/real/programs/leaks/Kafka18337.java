@@ -2,11 +2,12 @@
 // leaks   org.apache.kafka:kafka-clients:3.9.0
 // mended  use: no metric after close
 // java    17
+// release 11
 // class   org.apache.kafka.common.metrics.JmxReporter$KafkaMbean
 // number  200
 // holder  (?i)mbean ?server|platformMBeanServer|Repository\b
 // reason  (?i)closed|(not|never) unregistered|differ only in
-// change  take a version that refuses metrics of a closed producer
+// change  record nothing with the metrics of a closed producer
 package leaks;
 
 import java.util.Collections;
@@ -14,7 +15,6 @@ import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.common.metrics.Metrics;
-import org.apache.kafka.common.metrics.JmxReporter;
 import org.apache.kafka.common.metrics.stats.Value;
 
 public final class Kafka18337 {
@@ -29,8 +29,9 @@ public final class Kafka18337 {
             field.setAccessible(true);
             Metrics metrics = (Metrics) field.get(producer);
             producer.close();
+            Map<String, String> tags = Collections.singletonMap("client-id", "late-" + i);
             if (args.length == 0) {
-                metrics.sensor("late").add(metrics.metricName("late", "producer-late", Collections.singletonMap("client-id", "late-" + i)), new Value());
+                metrics.sensor("late").add(metrics.metricName("late", "producer-late", tags), new Value());
             }
         }
     }

@@ -3,7 +3,7 @@
 // mended  org.apache.kafka:kafka-clients:2.4.1
 // java    17
 // class   org.apache.kafka.common.metrics.JmxReporter$KafkaMbean
-// number  300
+// number  300|1200
 // holder  (?i)mbean ?server|platformMBeanServer|Repository\b
 // reason  (?i)closed|(not|never) unregistered|differ only in
 // change  take a version that takes its MBeans away when the consumer closes

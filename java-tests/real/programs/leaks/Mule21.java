@@ -10,6 +10,7 @@
 package leaks;
 
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 
 /** A bean with a new name for each message, taken away again. */
 public final class Mule21 {
@@ -20,7 +21,9 @@ public final class Mule21 {
     public static void main(String[] args) {
         for (int i = 0; i < 40_000; i++) {
             String name = args.length > 0 ? "transformer" : "transformer-" + i;
-            BEANS.configureBean(new Transformer(), name);
+            BEANS.registerBeanDefinition(name, new RootBeanDefinition(Transformer.class));
+            BEANS.getBean(name);
+            BEANS.removeBeanDefinition(name);
         }
     }
 }

@@ -24,7 +24,9 @@ public final class Netty10351 {
             Attribute attribute = factory.createAttribute(request, "field");
             attribute.setValue("value " + i);
             factory.cleanRequestHttpData(request);
-            attribute.release();
+            if (attribute.refCnt() > 0) {
+                attribute.release();
+            }
         }
     }
 }

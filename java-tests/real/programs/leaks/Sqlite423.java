@@ -1,6 +1,6 @@
 // report  xerial/sqlite-jdbc#423
-// leaks   org.xerial:sqlite-jdbc:3.39.2.0
-// mended  use: close the statement
+// leaks   org.xerial:sqlite-jdbc:3.36.0.3
+// mended  org.xerial:sqlite-jdbc:3.39.2.1
 // java    17
 // class   org.sqlite.jdbc4.JDBC4Statement org.sqlite.jdbc4.JDBC4ResultSet org.sqlite.core.SafeStmtPtr
 // number  10000
@@ -21,9 +21,7 @@ public final class Sqlite423 {
         connection = DriverManager.getConnection("jdbc:sqlite::memory:");
         for (int i = 0; i < 10_000; i++) {
             try (ResultSet tables = connection.getMetaData().getTables(null, null, null, null)) {
-                if (args.length > 0) {
-                    tables.getStatement().close();
-                }
+                tables.next();
             }
         }
     }
