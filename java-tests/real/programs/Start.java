@@ -1,10 +1,9 @@
 import java.util.Arrays;
-import planted.Service;
 
 /** Runs a program beside what a service has, collects garbage, and waits to be dumped. */
 public final class Start {
     public static void main(String[] args) throws Exception {
-        Service.start();
+        Background.fill();
         String[] rest = Arrays.copyOfRange(args, 1, args.length);
         Class.forName(args[0]).getMethod("main", String[].class).invoke(null, (Object) rest);
         for (int i = 0; i < 3; i++) {
@@ -12,6 +11,7 @@ public final class Start {
             System.runFinalization();
             Thread.sleep(200);
         }
-        Service.ready();
+        System.out.println("READY");
+        System.in.read();
     }
 }

@@ -1,6 +1,5 @@
 package real;
 
-import harness.Tools;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -68,6 +67,6 @@ final class ClassPaths {
 
     /** The sources that every program is compiled with. */
     static List<Path> shared(Path programs) {
-        return List.of(programs.resolve("Start.java"), Tools.source("planted/Service.java"), Tools.source("subject/Say.java"));
+        return List.of(programs.resolve("Start.java"), programs.resolve("Background.java"));
     }
 }
