@@ -266,6 +266,7 @@ fn documents() -> Vec<PathBuf> {
         "README.md",
         "SECURITY.md",
         "java-tests/README.md",
+        "java-tests/real/README.md",
     ]
     .map(PathBuf::from)
     .into();

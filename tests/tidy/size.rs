@@ -25,7 +25,7 @@ const MOST_CODE_LINES: [(&str, usize); 16] = [
     ("writer", 3876),
 ];
 /// Most words of each document.
-const MOST_WORDS: [(&str, usize); 24] = [
+const MOST_WORDS: [(&str, usize); 25] = [
     ("ARCHITECTURE.md", 1045),
     ("CHANGELOG.md", 242),
     ("CONTRIBUTING.md", 841),
@@ -41,7 +41,7 @@ const MOST_WORDS: [(&str, usize); 24] = [
     ("docs/hprof-command.md", 756),
     ("docs/installing.md", 393),
     ("docs/java.md", 869),
-    ("docs/leak-answers.md", 656),
+    ("docs/leak-answers.md", 900),
     ("docs/mcp.md", 487),
     ("docs/memory.md", 614),
     ("docs/options.md", 1218),
@@ -50,6 +50,7 @@ const MOST_WORDS: [(&str, usize); 24] = [
     ("docs/sql.md", 1077),
     ("docs/troubleshooting.md", 2116),
     ("java-tests/README.md", 590),
+    ("java-tests/real/README.md", 250),
 ];
 /// Most commands of `hprof`.
 const MOST_COMMANDS: usize = 15;

@@ -4,7 +4,7 @@
 // java    17
 // class   org.eclipse.jetty.server.handler.ThreadLimitHandler$Remote
 // number  20000
-// holder  ThreadLimitHandler\b|_remotes\b
+// holder  ThreadLimitHandler\b(?!\$)|_remotes\b
 // reason  (?i)one for each|names made|differ only in|addresses
 // change  use QoSHandler, or do not take the address from a header
 package leaks;

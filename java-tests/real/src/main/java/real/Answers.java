@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import planted.judge.Answer;
+import planted.judge.Fact;
 import planted.judge.Peer;
 
 /**
@@ -22,6 +23,7 @@ import planted.judge.Peer;
 public final class Answers {
     /** How ours says that nothing leaks. MAT and hprof-analyzer have no first suspect then, so no sentence. */
     private static final Pattern CALM = Pattern.compile("does not look like a leak|^No (?:object|root)\\b");
+    private static final Pattern HOLDS = Pattern.compile("; (?:it holds|they hold) [^;]*");
     private static final String OURS = "hprof";
 
     private final Path folder;
@@ -106,7 +108,7 @@ public final class Answers {
 
     /** The facts that are found, and whether what does not leak is accused. */
     private String cell(Program program, String tool, Answer answer, Answer mended) {
-        List<String> missing = program.facts().values().stream().filter(fact -> !fact.isIn(answer.sentence)).map(fact -> fact.name)
+        List<String> missing = program.facts().values().stream().filter(fact -> !isIn(fact, answer.sentence)).map(fact -> fact.name)
                 .collect(Collectors.toList());
         program.facts().keySet().forEach(fact -> count(tool, fact, !missing.contains(fact)));
         boolean isAlarm = accuses(program.isLeak ? mended : answer);
@@ -126,6 +128,11 @@ public final class Answers {
             }
         }
         return cell;
+    }
+
+    /** What a thing holds does not hold it. */
+    private static boolean isIn(Fact fact, String sentence) {
+        return fact.isIn(fact.name.equals("holder") ? HOLDS.matcher(sentence).replaceAll("") : sentence);
     }
 
     private static boolean accuses(Answer answer) {
