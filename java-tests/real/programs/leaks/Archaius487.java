@@ -5,7 +5,7 @@
 // class   com.netflix.config.DynamicStringMapProperty
 // number  3000
 // holder  DynamicProperty\b|ALL_PROPS|callbacks
-// reason  (?i)same key|\bequal\b|one for each|callbacks?
+// reason  (?i)same key|\bequal\b|one for each
 // change  keep the property in a static field: each new one adds a callback for ever
 package leaks;
 

@@ -5,7 +5,7 @@
 // class   com.alibaba.fastjson.parser.deserializer.JavaBeanDeserializer com.alibaba.fastjson.parser.deserializer.FastjsonASMDeserializer
 // number  8000
 // holder  ParserConfig\b
-// reason  (?i)\b(equal|same (key|type)|identity|no equals)
+// reason  (?i)\b(equal|same (key|type)|identity\b|no equals)
 // change  keep the Type in a static field: the map compares types by identity
 package leaks;
 

@@ -5,7 +5,7 @@
 // class   org.bouncycastle.jce.provider.BouncyCastleProvider
 // number  200
 // holder  verificationResults|JceSecurity\b
-// reason  (?i)\bequal\b|same provider|identity|one for each
+// reason  (?i)\bequal\b|same provider|\bidentity\b|one for each
 // change  keep one provider, or register it; Java 21 holds it by a weak reference
 package leaks;
 

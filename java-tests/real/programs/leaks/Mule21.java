@@ -2,9 +2,9 @@
 // leaks   org.springframework:spring-beans:5.3.39
 // mended  use: one name for the class of bean
 // java    17
-// class   java.lang.String
+// class   java.lang.String org.springframework.beans.factory.support.RootBeanDefinition
 // number  40000
-// holder  alreadyCreated|DefaultListableBeanFactory\b
+// holder  alreadyCreated|mergedBeanDefinitions|DefaultListableBeanFactory\b
 // reason  (?i)differ only in|transformer-|names made|one for each
 // change  give prototypes no new name for each use
 package leaks;

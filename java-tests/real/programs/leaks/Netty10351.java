@@ -5,7 +5,7 @@
 // class   java.lang.String
 // number  20000
 // holder  DeleteOnExitHook\b
-// reason  (?i)delete\w* (on|at) exit|deleteOnExit|file names?|differ only in
+// reason  (?i)delete\w* (on|at) exit|deleteOnExit\b|file names?|differ only in
 // change  take a version that forgets the file, or set DiskAttribute.deleteOnExitTemporaryFile to false
 package leaks;
 
