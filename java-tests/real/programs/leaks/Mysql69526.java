@@ -15,7 +15,6 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.sql.Driver;
 import java.sql.DriverManager;
-import java.util.Collections;
 
 /** Deploys an application with the driver twelve times. */
 public final class Mysql69526 {
