@@ -6,6 +6,7 @@
 #   make test-all    that, then what it leaves out: the whole matrix on the release build, examples, lint, the oldest Rust, peers
 #   make one TEST=HarmTest JDK=17    one test class of java-tests on one JVM
 #   make bench   measurements: the cost of one row and one record, and our dump beside the JVM's own
+#   make answers     how good the first sentence of `hprof leaks` is: planted leaks, real ones, healthy programs; fetches libraries
 #   make page-test   the pages of `hprof report` and `hprof view` in Chromium, used as a person does; no other target runs it
 #   make pictures    the picture of the page in docs/, remade from a program with a leak
 #   make dist    the archives of a release for four targets in target/dist/, cross-compiled
@@ -14,7 +15,7 @@
 #   make deny    licences and sources of all crates; with CHECKS=advisories what is known against them, from GitHub
 #   make fuzz    a minute of fuzzing for whatever reads bytes, and changed dumps for each command (needs a nightly toolchain)
 # Parts of make test: quick, rust-test, java-test. Parts of make test-all: rest, examples, lint, minimum, sql-test, peers-test.
-.PHONY: build demo jar quick-jar quick examples test test-all beyond rest lint minimum rust-test java-test one jdks readers page-test pictures sql-test peers-test bench dist compare-builds test-foreign deny fuzz clean
+.PHONY: build demo jar quick-jar quick examples test test-all beyond rest lint minimum rust-test java-test one jdks readers answers page-test pictures sql-test peers-test bench dist compare-builds test-foreign deny fuzz clean
 
 step = tools/step.sh
 mvn = mvn --batch-mode --no-transfer-progress
@@ -113,6 +114,10 @@ jdks:
 readers:
 	tools/setup.sh
 	tools/fetch-readers.sh
+
+answers: jdks
+	cargo build --release --locked
+	tools/answers.sh
 
 page-test:
 	tools/setup.sh page

@@ -810,7 +810,7 @@ report_classic() {
 report_answers() {
     echo "Facts of planted leaks (docs/leak-answers.md)."
     echo
-    AGENT=$agent "$root/tools/planted.sh"
+    AGENT=$agent "$root/tools/answers.sh" planted
     echo
 }
 

@@ -271,6 +271,7 @@ fn documents() -> Vec<PathBuf> {
         "CONTRIBUTING.md",
         "README.md",
         "java-tests/README.md",
+        "java-tests/real/README.md",
     ]
     .map(PathBuf::from)
     .into();

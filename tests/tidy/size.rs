@@ -23,7 +23,7 @@ const MOST_CODE_LINES: [(&str, usize); 14] = [
     ("writer", 3876),
 ];
 /// Most words of each document.
-const MOST_WORDS: [(&str, usize); 24] = [
+const MOST_WORDS: [(&str, usize); 25] = [
     ("ARCHITECTURE.md", 1036),
     ("CHANGELOG.md", 242),
     ("CONTRIBUTING.md", 841),
@@ -38,7 +38,7 @@ const MOST_WORDS: [(&str, usize); 24] = [
     ("docs/hprof-command.md", 756),
     ("docs/installing.md", 393),
     ("docs/java.md", 869),
-    ("docs/leak-answers.md", 656),
+    ("docs/leak-answers.md", 898),
     ("docs/mcp.md", 487),
     ("docs/memory.md", 614),
     ("docs/options.md", 1218),
@@ -47,7 +47,8 @@ const MOST_WORDS: [(&str, usize); 24] = [
     ("docs/security.md", 117),
     ("docs/sql.md", 1077),
     ("docs/troubleshooting.md", 2104),
-    ("java-tests/README.md", 590),
+    ("java-tests/README.md", 586),
+    ("java-tests/real/README.md", 239),
 ];
 /// Most commands of `hprof`.
 const MOST_COMMANDS: usize = 15;

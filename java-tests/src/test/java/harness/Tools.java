@@ -58,7 +58,7 @@ public final class Tools {
         return needed("analyzer", TARGET.resolve("readers/bin/retained-sizes"), "build it with tools/fetch-readers.sh hprof-analyzer");
     }
 
-    static Path jdks() {
+    public static Path jdks() {
         return needed("jdks", TARGET.resolve("jdks"), "fetch them with tools/fetch-jdks.sh");
     }
 

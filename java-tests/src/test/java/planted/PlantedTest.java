@@ -49,9 +49,9 @@ class PlantedTest {
             if (Math.floorMod(kind.name.hashCode(), LIVE) == 0) {
                 mustBeginThePage(dump, answer);
                 Answer live = Answer.ours(jvm.pid(), "--agent", Tools.agent());
-                assertEquals(MISSING.settled(answer.facts(kind, false)), MISSING.settled(live.facts(kind, false)), () -> answer.screen + "\nlive:\n" + live.screen);
+                assertEquals(MISSING.settled(kind.facts(answer, false)), MISSING.settled(kind.facts(live, false)), () -> answer.screen + "\nlive:\n" + live.screen);
             }
-            List<String> missing = answer.facts(kind, false);
+            List<String> missing = kind.facts(answer, false);
             ASKED.add(kind.name);
             NOW.addAll(missing);
             if (!Missing.isBlessed()) {

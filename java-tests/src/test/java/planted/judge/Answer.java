@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** What a tool answers to the question what leaks: the first sentence, and what one sees of the rest without scrolling. */
 public final class Answer {
@@ -46,12 +45,5 @@ public final class Answer {
             }
         }
         return shown.toString();
-    }
-
-    /** The kind's facts that are there, or with `isIn` false those that are not, as lines `KIND PLACE FACT`. */
-    public List<String> facts(Kind kind, boolean isIn) {
-        Stream<String> first = kind.first.stream().filter(fact -> fact.isIn(sentence) == isIn).map(fact -> kind.line("first", fact));
-        Stream<String> second = kind.screen.stream().filter(fact -> fact.isIn(screen) == isIn).map(fact -> kind.line("screen", fact));
-        return Stream.concat(first, second).collect(Collectors.toList());
     }
 }

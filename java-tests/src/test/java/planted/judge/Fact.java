@@ -15,6 +15,8 @@ import java.util.stream.Stream;
  * <li>`static CLASS FIELD` that static field, by its class and name
  * <li>`thread REGEX` a thread of this name, in quotation marks
  * <li>`count N|M CLASS...` so many objects, give or take three in a hundred, of one of these classes, beside its name
+ * <li>`class CLASS...` one of these classes
+ * <li>`number N|M` that number, as exact, and no amount of memory
  * <li>`bytes N REGEX` an amount of memory, in any unit, as exact as that, near words that match
  * <li>`line FILE MARK` the line of this source that has the mark, as frames have it
  * <li>`says REGEX` words that match
@@ -25,6 +27,7 @@ public final class Fact {
     private static final String NUMBER = "(?<![\\w.,$])(\\d[\\d,]*)(?![\\w.,$]*\\d)(?![\\w$])";
     private static final String BEFORE = NUMBER + "(?:[ |]+[\\d.,]+(?: ?(?:[kMG]i?B|bytes|%))?)?[ |]+(?:[a-z]+ ){0,3}\\W{0,3}";
     private static final String AFTER = "(?: objects| instances)?(?:[\"'`” (×:=]{1,4}|`? *\\| *)" + NUMBER;
+    private static final String COUNTED = NUMBER + "(?! ?(?:[kKMG]i?B|bytes|%))";
     private static final Pattern AMOUNT = Pattern.compile("(?<![\\w.,$])(\\d[\\d,]*(?:\\.\\d+)?) ?(bytes|[kKMG]i?B)\\b");
     private static final Pattern WRITTEN = Pattern.compile("(\\S+): (?:since (\\d+) )?(\\S+) (.+)");
     private static final double TOLERANCE = 0.03;
@@ -45,8 +48,8 @@ public final class Fact {
         return test.test(text);
     }
 
-    /** As an annotation has it. */
-    static Fact of(String written) {
+    /** As it is written above. */
+    public static Fact of(String written) {
         Matcher parts = WRITTEN.matcher(written);
         if (!parts.matches()) {
             throw new IllegalArgumentException("no fact: " + written);
@@ -64,6 +67,10 @@ public final class Fact {
                 return Pattern.compile("[\"'`“]" + words + "[\"'`”]").asPredicate();
             case "count":
                 return text -> Arrays.stream(two[1].split(" ")).anyMatch(type -> counts(two[0].split("\\|"), name(type), text));
+            case "class":
+                return text -> Arrays.stream(words.split(" ")).anyMatch(type -> Pattern.compile(name(type)).matcher(text).find());
+            case "number":
+                return text -> numbers(COUNTED, text).anyMatch(number -> isAny(words.split("\\|"), number));
             case "bytes":
                 return text -> amounts(Long.parseLong(two[0]), Pattern.compile(two[1]), text);
             case "line":
@@ -90,9 +97,15 @@ public final class Fact {
 
     /** Whether one of these numbers stands before the class, perhaps with an amount and a few words between them, or right after it. */
     private static boolean counts(String[] wanted, String type, String text) {
-        return Stream.of(BEFORE + type, type + AFTER).flatMap(order -> Pattern.compile(order).matcher(text).results())
-                .map(found -> Double.valueOf(found.group(1).replace(",", "")))
-                .anyMatch(number -> Arrays.stream(wanted).anyMatch(each -> isAbout(Long.parseLong(each), number)));
+        return Stream.of(BEFORE + type, type + AFTER).flatMap(order -> numbers(order, text)).anyMatch(number -> isAny(wanted, number));
+    }
+
+    private static Stream<Double> numbers(String pattern, String text) {
+        return Pattern.compile(pattern).matcher(text).results().map(found -> Double.valueOf(found.group(1).replace(",", "")));
+    }
+
+    private static boolean isAny(String[] wanted, double number) {
+        return Arrays.stream(wanted).anyMatch(each -> isAbout(Long.parseLong(each), number));
     }
 
     /** Whether an amount of so many bytes stands in a line with these words near it. */

@@ -93,7 +93,14 @@ public final class Kind {
                 .collect(Collectors.toList());
     }
 
-    String line(String place, Fact fact) {
+    /** The facts that an answer has, or with `isIn` false those that it lacks, as lines `KIND PLACE FACT`. */
+    public List<String> facts(Answer answer, boolean isIn) {
+        Stream<String> all = first.stream().filter(fact -> fact.isIn(answer.sentence) == isIn).map(fact -> line("first", fact));
+        return Stream.concat(all, screen.stream().filter(fact -> fact.isIn(answer.screen) == isIn).map(fact -> line("screen", fact)))
+                .collect(Collectors.toList());
+    }
+
+    private String line(String place, Fact fact) {
         return name + " " + place + " " + fact.name;
     }
 

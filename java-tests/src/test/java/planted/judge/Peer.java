@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Another tool that says what leaks; asked only if it is at hand. What it said of a dump is kept beside the dump. */
-enum Peer {
+public enum Peer {
     /** `-Dmat=ParseHeapDump.sh`: the report of leak suspects, with the details of the first one. */
     MAT("Eclipse MAT") {
         @Override
@@ -64,14 +64,14 @@ enum Peer {
         }
     };
 
-    final String title;
+    public final String title;
 
     Peer(String title) {
         this.title = title;
     }
 
     /** Those at hand. */
-    static List<Peer> present() {
+    public static List<Peer> present() {
         List<Peer> present = new ArrayList<>();
         for (Peer peer : values()) {
             if (peer.program() != null) {
@@ -91,7 +91,7 @@ enum Peer {
     /** What it says first of the first suspect. */
     abstract String sentence(String text);
 
-    Answer answer(Path dump) {
+    public Answer answer(Path dump) {
         Path kept = dump.resolveSibling(dump.getFileName() + "." + name().toLowerCase() + ".txt");
         try {
             if (!Files.exists(kept) || Files.getLastModifiedTime(kept).compareTo(Files.getLastModifiedTime(dump)) < 0) {

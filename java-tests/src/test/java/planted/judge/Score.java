@@ -68,7 +68,7 @@ public final class Score {
         Peer.present().forEach(peer -> found.put(peer.title, count(kind, peer.answer(dump))));
         if (isVerbose) {
             System.out.println("\n" + kind + "\n    " + ours.sentence);
-            ours.facts(kind, false).forEach(fact -> System.out.println("    missing: " + fact));
+            kind.facts(ours, false).forEach(fact -> System.out.println("    missing: " + fact));
         }
         return found;
     }
