@@ -9,13 +9,14 @@
 #   make answers     how good the first sentence of `hprof leaks` is: planted leaks, real ones, healthy programs; fetches libraries
 #   make page-test   the pages of `hprof report` and `hprof view` in Chromium, used as a person does; no other target runs it
 #   make pictures    the picture of the page in docs/, remade from a program with a leak
+#   make kernel-test  dumps on Linux 5.10, 6.1, 6.12 and the newest, in QEMU; a quarter of an hour, no other target runs it
 #   make dist    the archives of a release for four targets in target/dist/, cross-compiled
 #   make compare-builds  an archive of make dist, built again at another place, is the same byte for byte
 #   make test-foreign    the core scenarios on JVMs for musl and, emulated, for aarch64; builds libraries that make dist has not
 #   make deny    licences and sources of all crates; with CHECKS=advisories what is known against them, from GitHub
 #   make fuzz    a minute of fuzzing for whatever reads bytes, and changed dumps for each command (needs a nightly toolchain)
 # Parts of make test: quick, rust-test, java-test. Parts of make test-all: rest, examples, lint, minimum, sql-test, peers-test.
-.PHONY: build demo jar quick-jar quick examples test test-all beyond rest lint minimum rust-test java-test one jdks readers answers page-test pictures sql-test peers-test bench dist compare-builds test-foreign deny fuzz clean
+.PHONY: build demo jar quick-jar quick examples test test-all beyond rest lint minimum kernel-test rust-test java-test one jdks readers answers page-test pictures sql-test peers-test bench dist compare-builds test-foreign deny fuzz clean
 
 step = tools/step.sh
 mvn = mvn --batch-mode --no-transfer-progress
@@ -139,6 +140,11 @@ peers-test: jdks
 	cargo build --release --locked
 	cd java-tests && $(mvn) test -Dmatrix=whole -Dbuild=release \
 	    -Dtest='RetainedSizesTest#areThoseOfHprofAnalyzer' -Dpeers=all
+
+kernel-test: jdks
+	tools/setup.sh kernels
+	cargo build $(quick) --package hprof-rs --package hprof
+	tools/kernel-test.sh
 
 bench: jdks readers
 	cargo build --release --locked

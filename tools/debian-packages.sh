@@ -1,12 +1,18 @@
 #!/bin/sh
-# Fetches packages from Debian unstable and unpacks them into a folder. Nothing is installed.
-# Usage: tools/debian-packages.sh [--needed-by] FOLDER PACKAGE[:ARCHITECTURE]...
+# Fetches packages from Debian and unpacks them into a folder. Nothing is installed.
+# Usage: tools/debian-packages.sh [--suite SUITE] [--needed-by] FOLDER PACKAGE[:ARCHITECTURE]...
+#   --suite: another one than sid (unstable); its security updates are not asked for
 #   --needed-by: also whatever the packages depend on, but for C compilers and the headers of the C library
 # Needs a Debian with apt and network to the mirror that apt already uses.
 set -eu
 
 fail() { echo "debian-packages: $1" >&2; exit 1; }
 closure=no
+suite=sid
+if [ "$1" = --suite ]; then
+    suite=$2
+    shift 2
+fi
 if [ "$1" = --needed-by ]; then
     closure=yes
     shift
@@ -43,11 +49,11 @@ mirror() {
 found=$(mirror | head -n 1)
 [ -n "$found" ] || fail "no Debian mirror in /etc/apt/sources.list or /etc/apt/sources.list.d to take $* from"
 
-# An apt of its own: the system's mirror and keys, but suite sid, and lists and cache under target/. A mirror may be weeks
+# An apt of its own: the system's mirror and keys, but another suite, and lists and cache under target/. A mirror may be weeks
 # behind, so the lists' date does not count; their signature does.
-work=$(cd "$(dirname "$0")/.." && pwd)/target/debian
+work=$(cd "$(dirname "$0")/.." && pwd)/target/debian/$suite
 mkdir -p "$work/sources" "$work/lists/partial" "$work/cache/archives/partial"
-echo "deb ${found#* } ${found%% *} sid main" >"$work/sources/sid.list"
+echo "deb ${found#* } ${found%% *} $suite main" >"$work/sources/$suite.list"
 # What counts as installed, so that no dependency brings it.
 for package in gcc binutils libc6-dev; do
     printf 'Package: %s\nStatus: install ok installed\nArchitecture: amd64\nVersion: 999\nProvides: libc-dev\n\n' $package
@@ -84,6 +90,6 @@ download() {
     (cd "$debs" && rm -f ./*.deb && apt-get -qq download "$@")
 }
 # Unstable moves: packages of yesterday's lists may be gone.
-download "$@" || { lists; download "$@"; } || fail "$* cannot be had from Debian unstable"
+download "$@" || { lists; download "$@"; } || fail "$* cannot be had from Debian $suite"
 mkdir -p "$folder"
 for deb in "$debs"/*.deb; do dpkg-deb -x "$deb" "$folder"; done

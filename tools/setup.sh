@@ -1,8 +1,9 @@
 #!/bin/sh
 # Makes sure that the programs of the build are there: Rust, a C linker, a JDK, and for the tests Maven and Python with pip.
 # As root on a system with apt it installs what is missing; otherwise it prints one line that names all of it.
-# Usage: tools/setup.sh [build|demo|page|test|lint|dist]
+# Usage: tools/setup.sh [build|demo|page|test|lint|kernels|dist]
 #   build: Rust and cc; demo: and Java; page: and Chromium and Python; test, the default: all but Chromium, a JDK and Maven
+#   kernels: Rust, cc, a JDK, QEMU and what packs a first file system
 #   lint: Rust with rustfmt and Clippy, JDK, Maven
 #   dist: what build needs, Maven, Python with venv, readelf and rpmbuild
 set -eu
@@ -87,6 +88,12 @@ esac
 if [ "$purpose" = page ]; then
     need python3 python3
     need chromium chromium fonts-dejavu-core
+fi
+if [ "$purpose" = kernels ]; then
+    need javac default-jdk-headless
+    need qemu-system-x86_64 qemu-system-x86
+    need cpio cpio
+    need xz xz-utils
 fi
 if [ "$purpose" = dist ]; then
     need python3 python3
