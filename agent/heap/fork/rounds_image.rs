@@ -2,7 +2,6 @@
 //! so neither the pause nor the application's writes after it grow with the heap.
 
 use super::image::HeapImage;
-use super::product::Product;
 use super::rounds::{bytes, check_room, no_image, not_read, Rounds, MOST_ROUNDS, MOST_STOP_BYTES};
 use crate::heap::error::Again;
 use crate::heap::left::memory_left;
@@ -14,7 +13,7 @@ use jvm::object::Object;
 use jvm::os::careful_reads::why_unknown;
 use jvm::os::image_check::ImageCheck;
 use jvm::os::tracked_image::TrackedImage;
-use options::HeapCopy;
+use options::{HeapCopy, Product};
 use std::io;
 use std::ops::Range;
 
@@ -56,18 +55,13 @@ pub(super) struct RoundsImage {
 impl RoundsImage {
     /// The image after some rounds; `None` if a fork shall copy the heap of this object.
     /// `processors` are those that the application uses.
-    pub(super) fn prepare<F>(
-        object: &Object<'_>,
-        order: &Order<'_>,
-        product: &Product<F>,
-        processors: f64,
-    ) -> Option<Self> {
+    pub(super) fn prepare(object: &Object<'_>, order: &Order<'_>, processors: f64) -> Option<Self> {
         let wanted = order.heap_copy();
         if wanted == HeapCopy::Fork {
             return None;
         }
         // Counting is over before a copy of the heap would be worth its time.
-        let is_busy = processors >= BUSY_PROCESSORS && !matches!(product, Product::Counts(_));
+        let is_busy = processors >= BUSY_PROCESSORS && order.product != Product::Counts;
         let least = if is_busy { BUSY_BYTES } else { LARGE_BYTES };
         let least_bytes = (wanted == HeapCopy::Auto).then_some(least);
         let prepared = Self::try_prepare(object, order, least_bytes);
