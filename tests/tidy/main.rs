@@ -246,7 +246,6 @@ fn files_are_touched_in_one_place() {
             "agent/heap/stop_bound.rs",
             "crates/vm/jvm/os/descriptor.rs",
             "crates/vm/jvm/os/written_pages.rs",
-            "crates/vm/jvm/os/image_check.rs",
             "agent/heap/fork/descriptors.rs",
             "agent/heap/fork/process.rs",
         ];

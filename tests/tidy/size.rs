@@ -7,7 +7,7 @@ use std::path::Path;
 /// Most lines of product code of each package: neither blank nor comment, without tests, examples
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 14] = [
-    ("agent", 14709),
+    ("agent", 14704),
     ("cli", 12634),
     ("crates/base/format", 1597),
     ("crates/base/headroom", 249),
@@ -17,7 +17,7 @@ const MOST_CODE_LINES: [(&str, usize); 14] = [
     ("crates/read/text", 1365),
     ("crates/vm/bytecode", 2523),
     ("crates/vm/hotspot", 4520),
-    ("crates/vm/jvm", 4854),
+    ("crates/vm/jvm", 4799),
     ("crates/vm/snapshot", 3512),
     ("tables", 1154),
     ("writer", 3811),
