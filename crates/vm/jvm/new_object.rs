@@ -1,7 +1,7 @@
 //! Objects that the agent makes for itself: it knows their contents, so it can check its reads
 //! against them.
 
-use super::env::{call, Env};
+use super::env::{get, Env};
 use super::error::JvmtiError;
 use super::jni::{jni_call, Jni};
 use super::object::Object;
@@ -211,18 +211,15 @@ impl<'f> Jni<'f> {
 impl Env {
     /// The object's size in the heap, in bytes, headers and padding included (`GetObjectSize`).
     pub fn object_size_bytes(&self, object: &Object<'_>) -> Result<u64, JvmtiError> {
-        let mut size: i64 = 0;
-        // SAFETY: the handle is live; `size` outlives the call.
-        unsafe { call!(self, GET_OBJECT_SIZE(object.raw(), &mut size)) }?;
+        // SAFETY: the handle is live.
+        let size = unsafe { get!(self, GET_OBJECT_SIZE(object.raw())) }?;
         u64::try_from(size).map_err(|_| JvmtiError::INTERNAL)
     }
 
     /// Makes the JVM assign the object's identity hash, which it keeps in the header
     /// (`GetObjectHashCode`).
     pub fn hash(&self, object: &Object<'_>) -> Result<i32, JvmtiError> {
-        let mut hash: i32 = 0;
-        // SAFETY: the handle is live; `hash` outlives the call.
-        unsafe { call!(self, GET_OBJECT_HASH_CODE(object.raw(), &mut hash)) }?;
-        Ok(hash)
+        // SAFETY: the handle is live.
+        unsafe { get!(self, GET_OBJECT_HASH_CODE(object.raw())) }
     }
 }
