@@ -18,9 +18,9 @@ use jvm::jni::Jni;
 use jvm::object::Object;
 use jvm::tracker::{Natives, Tracker};
 use std::cell::Cell;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use thiserror::Error;
 
 /// The class whose constructors are rewritten.
 const CLASS: &[u8] = b"java/lang/OutOfMemoryError";
@@ -33,30 +33,17 @@ const RETRY: Duration = Duration::from_secs(60);
 const MOST_LETTERS: usize = 300;
 
 /// Why Java code may throw unheard.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Error)]
 pub(crate) enum NoJavaErrors {
     /// The JVM writes what it has loaded to a cache, and crashes or writes nothing if this class
     /// was rewritten.
+    #[error(
+        "this JVM records classes for a cache (AOTMode, AOTCacheOutput), and they must be as they are"
+    )]
     Training,
     /// The JVM refuses to rewrite the class.
-    Refused(JvmtiError),
-}
-
-impl From<JvmtiError> for NoJavaErrors {
-    fn from(error: JvmtiError) -> Self {
-        Self::Refused(error)
-    }
-}
-
-impl fmt::Display for NoJavaErrors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Training => f.write_str(
-                "this JVM records classes for a cache (AOTMode, AOTCacheOutput), and they must be as they are",
-            ),
-            Self::Refused(error) => error.fmt(f),
-        }
-    }
+    #[error("{0}")]
+    Refused(#[from] JvmtiError),
 }
 
 /// The rewriting of that class.

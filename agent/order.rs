@@ -3,7 +3,7 @@
 
 use crate::receiver::is_fifo;
 use options::file_name::{FileName, Naming};
-use options::{Destination, Format, HeapCopy, Leaks, Options, Sent, StopTheWorld};
+use options::{Destination, Format, HeapCopy, Leaks, Options, Product, StopTheWorld};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use writer::{Existing, GzipLevel, Peer};
@@ -13,6 +13,8 @@ use writer::{Existing, GzipLevel, Peer};
 pub(crate) struct Order<'o> {
     /// How it is made.
     pub(crate) options: &'o Options,
+    /// What it is, if it is of the heap.
+    pub(crate) product: Product,
     /// Where it goes.
     pub(crate) place: Place<'o>,
     /// How it is written.
@@ -36,17 +38,13 @@ pub(crate) enum Place<'o> {
     File(&'o FileName, Option<GzipLevel>),
     /// To the connection to this peer.
     Net(&'o Peer),
-    /// No dump, but the graph of objects, to the process that listens on this socket.
-    Graph(&'o Path),
-    /// No dump, but how many objects each class has, to the process that listens on this socket.
-    Counts(&'o Path),
-    /// The dump, to the process that listens on this socket.
-    Stream(&'o Path),
+    /// To the process that listens on this socket.
+    Socket(&'o Path),
     /// To the reader of this named pipe.
     Pipe(PathBuf),
     /// To a command of its own, by its pattern.
     Command(&'o FileName),
-    /// No dump, but the graph of objects, to `hprof leaks`, whose answer is added to a file.
+    /// To `hprof leaks`, whose answer is added to a file.
     Leaks(&'o Leaks),
 }
 
@@ -55,6 +53,10 @@ impl<'o> Order<'o> {
     pub(crate) fn of(options: &'o Options) -> Self {
         Self {
             options,
+            product: match options.destination {
+                Destination::Socket(product, _) => product,
+                _ => Product::Dump,
+            },
             place: Place::of(options),
             format: options.format,
             because: None,
@@ -109,6 +111,17 @@ impl<'o> Order<'o> {
         }
     }
 
+    /// Whether no dump is made, but the graph of objects or counts of them.
+    pub(crate) fn has_no_dump(&self) -> bool {
+        self.product != Product::Dump
+    }
+
+    /// Whether somebody takes what is made, with a limit of time for each wait. It cannot begin
+    /// anew, so no dump is begun that may have to.
+    pub(crate) fn has_reader(&self) -> bool {
+        !matches!(self.place, Place::File(..) | Place::Net(_))
+    }
+
     /// What becomes of files that are there.
     pub(crate) fn naming(&self) -> Naming {
         match (self.is_exact, self.options.force) {
@@ -132,26 +145,9 @@ impl<'o> Place<'o> {
                 }
             }
             Destination::Net(peer) => Self::Net(peer),
-            Destination::Socket(Sent::Graph, socket) => Self::Graph(socket),
-            Destination::Socket(Sent::Counts, socket) => Self::Counts(socket),
-            Destination::Socket(Sent::Dump, socket) => Self::Stream(socket),
+            Destination::Socket(_, socket) => Self::Socket(socket),
             Destination::Command(pattern) => Self::Command(pattern),
         }
-    }
-
-    /// Whether it gets no dump, but the graph of objects or counts of them.
-    pub(crate) fn has_no_dump(&self) -> bool {
-        matches!(self, Self::Graph(_) | Self::Counts(_) | Self::Leaks(_))
-    }
-
-    /// Whether it cannot begin anew, so that no dump is begun that may have to.
-    pub(crate) fn is_stream(&self) -> bool {
-        matches!(self, Self::Stream(_) | Self::Pipe(_) | Self::Command(_))
-    }
-
-    /// Whether somebody takes what is made, with a limit of time for each wait.
-    pub(crate) fn has_reader(&self) -> bool {
-        self.is_stream() || self.has_no_dump()
     }
 }
 
@@ -194,18 +190,17 @@ mod tests {
 
     #[test]
     fn what_goes_to_a_reader_cannot_begin_anew() {
-        for (text, is_stream, has_no_dump) in [
+        for (text, has_reader, has_no_dump) in [
             ("file=a", false, false),
             ("exec=cat", true, false),
             ("send=dump:/s", true, false),
-            ("send=graph:/s", false, true),
-            ("send=counts:/s", false, true),
+            ("send=graph:/s", true, true),
+            ("send=counts:/s", true, true),
         ] {
             let options = options(text);
-            let place = Order::of(&options).place;
-            let found = (place.is_stream(), place.has_no_dump(), place.has_reader());
-            let expected = (is_stream, has_no_dump, is_stream || has_no_dump);
-            assert_eq!(found, expected, "{text}");
+            let order = Order::of(&options);
+            let found = (order.has_reader(), order.has_no_dump());
+            assert_eq!(found, (has_reader, has_no_dump), "{text}");
         }
     }
 }

@@ -22,7 +22,7 @@ use jvm::jni::Jni;
 use jvm::os::process_end::exit_now;
 use jvm::os::seccomp;
 use options::file_name::USED_NAMES;
-use options::{self, Destination, Does, Format, OnOutOfMemory, Options, Parsed};
+use options::{self, Destination, Does, Format, OnOutOfMemory, Options, Parsed, Product};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::OnceLock;
 use tables::profile::SiteOrder;
@@ -131,18 +131,23 @@ impl Session {
         let Some(outlet) = self.outlet(order) else {
             return false;
         };
-        let has_no_samples = order.format == Format::Text || order.place.has_no_dump();
+        let has_no_samples = order.format == Format::Text || order.has_no_dump();
         // A command that only requests a heap dump leaves the samples for the next report.
         let cpu = self.profiles.cpu_samples.as_ref();
         let cpu = cpu.filter(|_| order.options.cpu.is_some() && !has_no_samples);
         let counts = cpu.map(|cpu| cpu.take_counts(&self.env, jni));
-        let known = heap::Known {
+        let request = heap::Request {
+            vm: self.vm,
+            order,
+            outlet: &*outlet,
             census: self.listens.then_some(&self.census),
-            allocations: self.profiles.allocations.as_ref(),
-            cpu: cpu.map(CpuSamples::traces).zip(counts.as_ref()),
+            profiled: heap::Profiled {
+                allocations: self.profiles.allocations.as_ref(),
+                cpu: cpu.map(CpuSamples::traces).zip(counts.as_ref()),
+            },
         };
         kept_files::make_room(order);
-        let made = heap::dump(self.vm, jni, order, known, &*outlet);
+        let made = heap::dump(request, jni);
         if let Some(made) = &made {
             kept_files::remove_surplus(order, &made.file);
         } else if let Some(file) = outlet.file() {
@@ -222,6 +227,7 @@ impl Session {
             }
             Does::Leaks(asked) => {
                 let graph = Order {
+                    product: Product::Graph,
                     place: Place::Leaks(asked),
                     format: Format::Binary,
                     ..order.clone()
@@ -273,7 +279,7 @@ impl Session {
                 let command = pattern.filled_in(&mut USED_NAMES.lock());
                 Some(Box::new(receiver::command(command, options)))
             }
-            (Place::Graph(socket) | Place::Counts(socket), _) => {
+            (Place::Socket(socket), _) if order.has_no_dump() => {
                 Some(Box::new(receiver::graph_socket(socket, options)))
             }
             (Place::Leaks(asked), _) => match leaks::outlet(asked, order) {
@@ -283,7 +289,7 @@ impl Session {
                     None
                 }
             },
-            (Place::Stream(socket), _) => Some(Box::new(receiver::socket(socket, options))),
+            (Place::Socket(socket), _) => Some(Box::new(receiver::socket(socket, options))),
             (Place::Net(_), Some(net)) => Some(Box::new(net.outlet(options.gzip))),
             (Place::Net(peer), None) => {
                 say(&format!(

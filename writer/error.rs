@@ -1,16 +1,17 @@
 //! The crate's only error: why a dump was not written, in a sentence for the user.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use format::kind::TooMany;
+use thiserror::Error;
 
 /// Why a dump was not written. Cheap to clone, because all later senders get the writer thread's
 /// first error.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum WriteError {
     /// A number does not fit into its field of the format.
+    #[error("{what} is {value}, more than the HPROF format can hold")]
     TooLarge {
         /// What the number counts, in plain words.
         what: &'static str,
@@ -19,6 +20,9 @@ pub enum WriteError {
     },
     /// An array's bytes do not match its elements: not a whole number of elements, or a wrong
     /// number.
+    #[error(
+        "{bytes} bytes of an array are not the elements expected, of {element_bytes} bytes each"
+    )]
     BrokenArray {
         /// The bytes given, of the array or of a piece of it.
         bytes: u64,
@@ -26,16 +30,22 @@ pub enum WriteError {
         element_bytes: u32,
     },
     /// The system gave no memory for a buffer.
+    #[error("no memory for a buffer of {bytes} bytes; leave the process more memory")]
     NoMemory {
         /// The bytes asked for.
         bytes: u64,
     },
     /// The path names no file, for example `/` or the empty path.
+    #[error("{} does not name a file; give a file name", .path.display())]
     NoFileName {
         /// The path as given.
         path: PathBuf,
     },
     /// The directory does not exist, or is not a directory.
+    #[error(
+        "cannot write {}: there is no directory {}; create it or choose another",
+        .path.display(), .directory.display()
+    )]
     NoDirectory {
         /// The target.
         path: PathBuf,
@@ -43,31 +53,56 @@ pub enum WriteError {
         directory: PathBuf,
     },
     /// The target exists already and must not be replaced.
+    #[error(
+        "{} exists and is not overwritten; remove it or choose another name",
+        .path.display()
+    )]
     Exists {
         /// The target.
         path: PathBuf,
     },
     /// The target, or what is in the place of its `.part` file, is a directory, a pipe or a device.
+    #[error(
+        "{} is not a regular file, which a dump needs; choose another name",
+        .path.display()
+    )]
     NotARegularFile {
         /// What was found there.
         path: PathBuf,
     },
     /// The system does not permit this process to write there.
+    #[error(
+        "{} may not be written by this user; choose another directory or change its rights",
+        .path.display()
+    )]
     NoPermission {
         /// The file that could not be created.
         path: PathBuf,
     },
     /// Another dump with this name is being written.
+    #[error(
+        "{} is being written by another process; wait until it ends, or choose another name",
+        .path.display()
+    )]
     InUse {
         /// Its `.part` file.
         path: PathBuf,
     },
     /// The place of our `.part` file is taken by a complete dump that could not be renamed.
+    #[error(
+        "{} is a whole dump that did not get its name; rename it, or choose another name",
+        .path.display()
+    )]
     WholePart {
         /// The `.part` file.
         path: PathBuf,
     },
     /// The folder does not allow renaming, so the complete dump keeps the name of its `.part` file.
+    #[error(
+        "{} is whole and stays there, as it cannot get the name {}: {reason}; rename it, and choose another folder \
+         with file=",
+        .part.display(), .path.display()
+    )]
     Unnamed {
         /// The `.part` file.
         part: PathBuf,
@@ -77,6 +112,11 @@ pub enum WriteError {
         reason: String,
     },
     /// A probe has shown that the folder does not allow renaming.
+    #[error(
+        "the folder {} does not let files be renamed: {reason}; a dump may stay there as NAME.part, whole if a message \
+         names it; choose another folder with file=",
+        .directory.display()
+    )]
     NoRename {
         /// The folder.
         directory: PathBuf,
@@ -84,11 +124,19 @@ pub enum WriteError {
         reason: String,
     },
     /// Another process has put its own file in the place of our `.part` file.
+    #[error(
+        "{} was replaced while it was written; give each process a file name of its own",
+        .path.display()
+    )]
     Taken {
         /// The `.part` file.
         path: PathBuf,
     },
     /// The file is longer or shorter than the bytes written to it.
+    #[error(
+        "{} has {found_bytes} bytes, but {expected_bytes} were written; make sure that nothing else writes to it",
+        .path.display()
+    )]
     WrongSize {
         /// The `.part` file.
         path: PathBuf,
@@ -98,6 +146,10 @@ pub enum WriteError {
         found_bytes: u64,
     },
     /// The system refused an operation on a file.
+    #[error(
+        "cannot write {}: {reason}, while it was {action}; check the disk and try again",
+        .path.display()
+    )]
     Io {
         /// The file.
         path: PathBuf,
@@ -107,6 +159,11 @@ pub enum WriteError {
         reason: String,
     },
     /// The dump would take space that must stay free.
+    #[error(
+        "cannot write {}: {free_bytes} bytes are free there, and {floor_bytes} must stay free; remove files, or change \
+         minfree=",
+        .path.display()
+    )]
     LittleRoom {
         /// The file.
         path: PathBuf,
@@ -116,17 +173,22 @@ pub enum WriteError {
         floor_bytes: u64,
     },
     /// The receiver of the dump accepts no more; the sentence gives the reason.
+    #[error("{0}")]
     Refused(String),
     /// The writer thread, or a compressing thread, could not be started.
+    #[error("cannot start a thread that writes: {reason}; check the limit on threads")]
     NoThread {
         /// The system's reason.
         reason: String,
     },
     /// The dump was finished or abandoned before this was sent.
+    #[error("the dump was finished or given up; start another")]
     Closed,
     /// The writer thread is gone and has left no reason: a bug in this crate.
+    #[error("the writer thread has ended early; please report this")]
     WriterGone,
     /// A block could not be compressed, or a compressing thread is gone: a bug in this crate.
+    #[error("compressing the dump has failed; please report this")]
     CompressorFailed,
 }
 
@@ -144,141 +206,6 @@ impl From<TooMany> for WriteError {
         Self::TooLarge { what, value }
     }
 }
-
-impl fmt::Display for WriteError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLarge { what, value } => {
-                write!(
-                    out,
-                    "{what} is {value}, more than the HPROF format can hold"
-                )
-            }
-            Self::BrokenArray {
-                bytes,
-                element_bytes,
-            } => write!(
-                out,
-                "{bytes} bytes of an array are not the elements expected, of {element_bytes} bytes each"
-            ),
-            Self::NoMemory { bytes } => write!(
-                out,
-                "no memory for a buffer of {bytes} bytes; leave the process more memory"
-            ),
-            Self::Refused(sentence) => out.write_str(sentence),
-            Self::NoThread { .. } | Self::LittleRoom { .. } => self.fmt_lack(out),
-            Self::Unnamed { .. } | Self::NoRename { .. } => self.fmt_name(out),
-            Self::Closed | Self::WriterGone | Self::CompressorFailed => {
-                out.write_str(self.words())
-            }
-            Self::WrongSize {
-                path,
-                expected_bytes,
-                found_bytes,
-            } => write!(
-                out,
-                "{} has {found_bytes} bytes, but {expected_bytes} were written; \
-                 make sure that nothing else writes to it",
-                path.display()
-            ),
-            Self::NoDirectory { path, directory } => write!(
-                out,
-                "cannot write {}: there is no directory {}; create it or choose another",
-                path.display(),
-                directory.display()
-            ),
-            Self::Io {
-                path,
-                action,
-                reason,
-            } => write!(
-                out,
-                "cannot write {}: {reason}, while it was {action}; check the disk and try again",
-                path.display()
-            ),
-            Self::NoFileName { path }
-            | Self::Exists { path }
-            | Self::NotARegularFile { path }
-            | Self::NoPermission { path }
-            | Self::InUse { path }
-            | Self::WholePart { path }
-            | Self::Taken { path } => write!(out, "{} {}", path.display(), self.words()),
-        }
-    }
-}
-
-impl WriteError {
-    /// The sentences about folders that do not allow renaming.
-    fn fmt_name(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unnamed { part, path, reason } => write!(
-                out,
-                "{} is whole and stays there, as it cannot get the name {}: {reason}; rename it, and choose another folder with file=",
-                part.display(),
-                path.display()
-            ),
-            Self::NoRename { directory, reason } => write!(
-                out,
-                "the folder {} does not let files be renamed: {reason}; a dump may stay there as NAME.part, whole if a message names it; choose another folder with file=",
-                directory.display()
-            ),
-            _ => out.write_str(self.words()),
-        }
-    }
-
-    /// The sentences about a lack of threads or space.
-    fn fmt_lack(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoThread { reason } => {
-                write!(
-                    out,
-                    "cannot start a thread that writes: {reason}; check the limit on threads"
-                )
-            }
-            Self::LittleRoom {
-                path,
-                free_bytes,
-                floor_bytes,
-            } => write!(
-                out,
-                "cannot write {}: {free_bytes} bytes are free there, and {floor_bytes} must stay free; remove files, or change minfree=",
-                path.display()
-            ),
-            _ => out.write_str(self.words()),
-        }
-    }
-
-    /// A sentence without names and numbers, or the rest of one that starts with the path.
-    fn words(&self) -> &'static str {
-        match self {
-            Self::Closed => "the dump was finished or given up; start another",
-            Self::WriterGone => "the writer thread has ended early; please report this",
-            Self::CompressorFailed => "compressing the dump has failed; please report this",
-            Self::NoFileName { .. } => "does not name a file; give a file name",
-            Self::Exists { .. } => {
-                "exists and is not overwritten; remove it or choose another name"
-            }
-            Self::NotARegularFile { .. } => {
-                "is not a regular file, which a dump needs; choose another name"
-            }
-            Self::NoPermission { .. } => {
-                "may not be written by this user; choose another directory or change its rights"
-            }
-            Self::InUse { .. } => {
-                "is being written by another process; wait until it ends, or choose another name"
-            }
-            Self::WholePart { .. } => {
-                "is a whole dump that did not get its name; rename it, or choose another name"
-            }
-            Self::Taken { .. } => {
-                "was replaced while it was written; give each process a file name of its own"
-            }
-            _ => "cannot be written",
-        }
-    }
-}
-
-impl std::error::Error for WriteError {}
 
 #[cfg(test)]
 mod tests {

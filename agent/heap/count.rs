@@ -8,7 +8,7 @@ use crate::order::Order;
 use format::CountedClass;
 use jvm::env::Vm;
 use jvm::jni::Jni;
-use options::Options;
+use options::{Options, Product};
 use std::time::Duration;
 
 /// What was counted.
@@ -28,7 +28,10 @@ pub(crate) struct Counts {
 pub(crate) fn count(vm: Vm, jni: &mut Jni<'_>, options: &Options) -> Result<Counts, String> {
     let _alone = Alone::begin();
     let mut last_child = take_turn()?;
-    let order = Order::of(options);
+    let order = Order {
+        product: Product::Counts,
+        ..Order::of(options)
+    };
     let tried = Tried::default();
     let counted = by_fork(vm, jni, &order, &tried, |attempt| attempt.count());
     let (classes, child) = counted.map_err(|error| match error {

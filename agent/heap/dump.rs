@@ -1,8 +1,7 @@
 //! One heap dump, from the request to the summary line: chooses how to make it.
 
 use super::dumper::dump_by_hotspot;
-use super::error::{estimate_text, Again, DumpError, For};
-use super::facts::allocation_traces::Profiled;
+use super::error::{estimate_text, Again, Context, DumpError};
 use super::fork::{self, Attempt, Child, Ending};
 use super::left::check_mappings;
 use super::object_sizes;
@@ -15,7 +14,6 @@ use crate::copied::{self, Step};
 use crate::ending;
 use crate::message::{counted, or_none, say, say_if, tell_client};
 use crate::order::{Order, Place};
-use crate::profile::{Allocations, CpuCounts, StackTraces};
 use format::{answer, ObjectSizes};
 use jvm::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJECTS};
 use jvm::env::{Env, Vm};
@@ -29,7 +27,7 @@ use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tables::Census;
-use writer::{DumpFile, Outlet, WriteError};
+use writer::{DumpFile, WriteError};
 
 /// Attempts by snapshot. Each catches up with the classes loaded since the one before.
 const SNAPSHOT_TRIES: u32 = 8;
@@ -63,17 +61,6 @@ pub(crate) fn is_dumping_here() -> bool {
     IS_DUMPING.try_with(Cell::get).unwrap_or(false)
 }
 
-/// The session's knowledge besides the heap.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Known<'s> {
-    /// The event counts; `None` if the agent does not listen to events.
-    pub(crate) census: Option<&'s Census>,
-    /// The sampled allocations; `None` if allocations are not sampled.
-    pub(crate) allocations: Option<&'s Allocations>,
-    /// CPU samples since the last dump, and their stacks; `None` if they do not belong in the dump.
-    pub(crate) cpu: Option<(&'s StackTraces, &'s CpuCounts)>,
-}
-
 /// A dump that was made.
 #[derive(Debug)]
 pub(crate) struct MadeDump {
@@ -87,15 +74,9 @@ pub(crate) struct MadeDump {
 ///
 /// Runs on any thread attached to the JVM, in the live phase. The application pauses for a part of
 /// the time only.
-pub(crate) fn dump(
-    vm: Vm,
-    jni: &mut Jni<'_>,
-    order: &Order<'_>,
-    known: Known<'_>,
-    outlet: &dyn Outlet,
-) -> Option<MadeDump> {
+pub(crate) fn dump(request: Request<'_>, jni: &mut Jni<'_>) -> Option<MadeDump> {
     let _alone = Alone::begin();
-    or_none("dump", || dump_alone(vm, jni, order, known, outlet))
+    or_none("dump", || dump_alone(request, jni))
 }
 
 /// This thread makes a dump until this is dropped.
@@ -132,13 +113,7 @@ pub(super) fn take_turn() -> Result<MutexGuard<'static, Option<Ending>>, String>
 }
 
 /// Makes the dump, once no other dump is being made.
-fn dump_alone(
-    vm: Vm,
-    jni: &mut Jni<'_>,
-    order: &Order<'_>,
-    known: Known<'_>,
-    outlet: &dyn Outlet,
-) -> Option<MadeDump> {
+fn dump_alone(request: Request<'_>, jni: &mut Jni<'_>) -> Option<MadeDump> {
     let mut last_child = match take_turn() {
         Ok(last_child) => last_child,
         Err(why) => {
@@ -147,19 +122,11 @@ fn dump_alone(
         }
     };
     let started = Instant::now();
+    let order = request.order;
     let options = order.options;
     if options.verbose {
-        say(&begin_line(outlet, known.census, &order.place));
+        say(&begin_line(request));
     }
-    let request = Request {
-        vm,
-        order,
-        outlet,
-        profiled: Profiled {
-            allocations: known.allocations,
-            cpu: known.cpu,
-        },
-    };
     match choose(request, jni) {
         Ok((outcome, child)) => {
             if let Some(line) = StopBound(order.max_pause()).passed_by(outcome.pause) {
@@ -191,14 +158,15 @@ fn dump_alone(
     }
 }
 
-fn begin_line(outlet: &dyn Outlet, census: Option<&Census>, place: &Place<'_>) -> String {
-    if let Some(what) = sent_what(place) {
+fn begin_line(request: Request<'_>) -> String {
+    let (order, outlet) = (request.order, request.outlet);
+    if let Some(what) = sent_what(order) {
         return format!("sending {what} to a command that asked for it");
     }
-    if let Place::Leaks(asked) = place {
+    if let Place::Leaks(asked) = &order.place {
         return format!("running hprof {} for {outlet}", asked.question);
     }
-    let Some(seen) = census.map(Census::snapshot) else {
+    let Some(seen) = request.census.map(Census::snapshot) else {
         return format!("dumping the heap to {outlet}");
     };
     format!(
@@ -259,7 +227,7 @@ fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
                     "{why}; the application ran on; try again"
                 )));
             }
-            Err(DumpError::Engine(why)) if order.place.has_no_dump() => {
+            Err(DumpError::Engine(why)) if order.has_no_dump() => {
                 return Err(DumpError::NoGraph(why));
             }
             Err(DumpError::Engine(why)) if order.options.leaves_out_values() => {
@@ -392,11 +360,11 @@ fn create_file(
 
 /// A JVMTI environment with the capabilities that a dump needs.
 fn environment(vm: Vm) -> Result<Env, DumpError> {
-    let env = vm.new_env().when("a JVMTI environment")?;
+    let env = vm.new_env().context("a JVMTI environment")?;
     let wanted = [TAG_OBJECTS, GET_SOURCE_FILE_NAME, GET_LINE_NUMBERS];
     let missing = env
         .take_capabilities(&wanted)
-        .when("the capability to tag objects")?;
+        .context("the capability to tag objects")?;
     if missing.contains(&TAG_OBJECTS) {
         return Err(DumpError::Missing(TAG_OBJECTS.name));
     }

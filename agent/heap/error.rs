@@ -5,7 +5,7 @@ use hotspot::Uncopied;
 use jvm::error::JvmtiError;
 use std::path::PathBuf;
 use std::time::Duration;
-use tables::ClassId;
+use tables::{ClassId, TableFull};
 use thiserror::Error;
 use writer::WriteError;
 
@@ -122,7 +122,7 @@ pub(crate) enum DumpError {
     },
     /// There is no memory for the table of objects, or there are more objects than it can number.
     #[error("there is no memory for the table of objects; free some, or dump a smaller heap")]
-    TableFull,
+    TableFull(#[from] TableFull),
     /// The dump used so much memory that the application might run short.
     #[error(
         "only {} MiB of memory are left, which the application may need; raise its limit, or dump a smaller heap",
@@ -253,20 +253,14 @@ pub(super) fn estimate_text(estimate: Option<Duration>) -> String {
     })
 }
 
-impl From<tables::TableFull> for DumpError {
-    fn from(_: tables::TableFull) -> Self {
-        Self::TableFull
-    }
-}
-
 /// Adds the purpose of a JVM call to its error.
-pub(super) trait For<T> {
+pub(super) trait Context<T> {
     /// The value, or an error that names the purpose of the call.
-    fn when(self, what: &'static str) -> Result<T, DumpError>;
+    fn context(self, what: &'static str) -> Result<T, DumpError>;
 }
 
-impl<T> For<T> for Result<T, JvmtiError> {
-    fn when(self, what: &'static str) -> Result<T, DumpError> {
+impl<T> Context<T> for Result<T, JvmtiError> {
+    fn context(self, what: &'static str) -> Result<T, DumpError> {
         self.map_err(|error| DumpError::Jvm { what, error })
     }
 }

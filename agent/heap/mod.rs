@@ -30,8 +30,10 @@ mod tried;
 use error::DumpError;
 
 pub(crate) use count::count;
-pub(crate) use dump::{dump, is_dumping_here, Known};
+pub(crate) use dump::{dump, is_dumping_here};
+pub(crate) use facts::allocation_traces::Profiled;
 pub(crate) use facts::memory_reserve::{give_up as give_up_reserve, hold_off_collections};
+pub(crate) use request::Request;
 
 /// Makes the objects that dumps need, while the heap has room: a dump itself then allocates
 /// nothing. Runs in `VMInit`, on any thread with a local frame.

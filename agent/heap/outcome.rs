@@ -3,6 +3,7 @@
 use crate::message::counted;
 use crate::order::{Order, Place};
 use format::answer;
+use options::Product;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -25,7 +26,7 @@ impl Outcome {
     /// request.
     pub(super) fn end_line(&self, order: &Order<'_>, total: Duration) -> String {
         let path = self.path.display();
-        let done = match (&order.place, sent_what(&order.place)) {
+        let done = match (&order.place, sent_what(order)) {
             (Place::Leaks(asked), _) if asked.question == "leaks" => {
                 format!("appended the leak report to {path}")
             }
@@ -87,13 +88,11 @@ pub(super) fn missing(cut_arrays: u64, unread_stacks: u64) -> String {
 }
 
 /// The thing that a command gets through a socket; `None` for output that has a place of its own.
-pub(super) fn sent_what(place: &Place<'_>) -> Option<&'static str> {
-    match place {
-        Place::Graph(_) => Some("the graph of the heap"),
-        Place::Counts(_) => Some("the counts of the heap"),
-        Place::Stream(_) => Some("the heap dump"),
-        Place::Leaks(_) | Place::File(..) | Place::Net(_) | Place::Pipe(_) | Place::Command(_) => {
-            None
-        }
-    }
+pub(super) fn sent_what(order: &Order<'_>) -> Option<&'static str> {
+    let is_sent = matches!(order.place, Place::Socket(_));
+    is_sent.then_some(match order.product {
+        Product::Graph => "the graph of the heap",
+        Product::Counts => "the counts of the heap",
+        Product::Dump => "the heap dump",
+    })
 }

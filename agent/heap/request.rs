@@ -4,15 +4,18 @@ use super::facts::allocation_traces::Profiled;
 use crate::order::Order;
 use jvm::env::Vm;
 use options::StopTheWorld;
+use tables::Census;
 use writer::Outlet;
 
 /// What to dump, and where to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Request<'r> {
-    pub(super) vm: Vm,
-    pub(super) order: &'r Order<'r>,
-    pub(super) outlet: &'r dyn Outlet,
-    pub(super) profiled: Profiled<'r>,
+pub(crate) struct Request<'r> {
+    pub(crate) vm: Vm,
+    pub(crate) order: &'r Order<'r>,
+    pub(crate) outlet: &'r dyn Outlet,
+    /// The event counts; `None` if the agent does not listen to events.
+    pub(crate) census: Option<&'r Census>,
+    pub(crate) profiled: Profiled<'r>,
 }
 
 /// A way to dump a heap.
@@ -28,7 +31,7 @@ impl Way {
     /// The ways that the order allows, the best first.
     pub(super) fn all(order: &Order<'_>) -> &'static [Self] {
         // HotSpot's dumper writes all values.
-        if order.place.has_no_dump() || order.options.leaves_out_values() {
+        if order.has_no_dump() || order.options.leaves_out_values() {
             return &[Way::Fork];
         }
         match order.stop_the_world() {

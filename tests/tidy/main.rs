@@ -247,7 +247,6 @@ fn files_are_touched_in_one_place() {
             "crates/vm/jvm/os/careful_reads.rs",
             "crates/vm/jvm/os/descriptor.rs",
             "crates/vm/jvm/os/written_pages.rs",
-            "crates/vm/jvm/os/image_check.rs",
             "agent/heap/fork/descriptors.rs",
             "agent/heap/fork/process.rs",
         ];

@@ -6,7 +6,7 @@ use super::raw_copy::copy;
 use super::watch::watched;
 use crate::copied::{self, Step};
 use crate::heap::cause;
-use crate::heap::error::{DumpError, For};
+use crate::heap::error::{Context, DumpError};
 use crate::heap::facts::jvm_words::jvm_words;
 use crate::heap::facts::memory_reserve;
 use crate::heap::object_sizes;
@@ -83,7 +83,9 @@ fn check(
     env: &Env,
     jni: &Jni<'_>,
 ) -> Result<(), DumpError> {
-    let loaded = env.loaded_classes(jni).when("the list of loaded classes")?;
+    let loaded = env
+        .loaded_classes(jni)
+        .context("the list of loaded classes")?;
     let used = heap_room::used_bytes(env, jni, &loaded);
     loaded.into_iter().for_each(|class| jni.forget(class));
     StopBound(order.max_pause()).allow_dumper(used.map(dumper_estimate))?;

@@ -21,11 +21,11 @@ use tables::{ClassId, Frame, FrameId, Line, ObjectTable, StringId, Tables, Trace
 
 /// The session's measurements that go into a dump.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::heap) struct Profiled<'s> {
+pub(crate) struct Profiled<'s> {
     /// The sampled allocations; `None` if allocations are not sampled.
-    pub(in crate::heap) allocations: Option<&'s Allocations>,
+    pub(crate) allocations: Option<&'s Allocations>,
     /// CPU samples and their stacks; `None` if there are none.
-    pub(in crate::heap) cpu: Option<(&'s StackTraces, &'s CpuCounts)>,
+    pub(crate) cpu: Option<(&'s StackTraces, &'s CpuCounts)>,
 }
 
 /// The sampled objects of a dump and their allocation traces.

@@ -11,7 +11,7 @@
 
 use super::own_room;
 use super::unlinked;
-use crate::heap::error::{DumpError, For};
+use crate::heap::error::{Context, DumpError};
 use format::{BasicType, ClassName};
 use hotspot::anonymous_names::without_hash;
 use jvm::class::FieldFacts;
@@ -53,13 +53,15 @@ impl<'f> Catalogue<'f> {
         tables: &'f Tables,
         objects: &mut ObjectTable,
     ) -> Result<Self, DumpError> {
-        let handles = env.loaded_classes(jni).when("the list of loaded classes")?;
+        let handles = env
+            .loaded_classes(jni)
+            .context("the list of loaded classes")?;
         unlinked::link(env, jni, &handles);
         let mut mirrors = Vec::with_capacity(handles.len());
         let mut signatures = Vec::with_capacity(handles.len());
         for class in &handles {
             mirrors.push(tag_new(env, objects, class)?);
-            signatures.push(env.class_signature(class).when("the name of a class")?);
+            signatures.push(env.class_signature(class).context("the name of a class")?);
         }
         let find = |signature: &[u8]| {
             let position = signatures.iter().position(|found| found == signature);
@@ -184,8 +186,8 @@ impl<'f> Catalogue<'f> {
     /// Adds the classes loaded since the first pass, and reads the fields of those linked since.
     pub(in crate::heap) fn catch_up(&mut self, objects: &mut ObjectTable) -> Result<(), DumpError> {
         let loaded = self.env.loaded_classes(self.jni);
-        for class in loaded.when("the list of loaded classes")? {
-            if self.env.tag(&class).when("the tag of a class")? == 0 {
+        for class in loaded.context("the list of loaded classes")? {
+            if self.env.tag(&class).context("the tag of a class")? == 0 {
                 self.admit(class, objects)?;
             } else {
                 self.jni.forget(class);
@@ -288,7 +290,7 @@ impl<'f> Catalogue<'f> {
         objects: &mut ObjectTable,
     ) -> Result<(ClassRow, Vec<FieldId>), DumpError> {
         let signature = self.env.class_signature(class);
-        self.row(class, &signature.when("the name of a class")?, objects)
+        self.row(class, &signature.context("the name of a class")?, objects)
     }
 
     /// The class's row as the JVM reports it now. `fields` is `None`, so that the class is read
@@ -343,7 +345,7 @@ impl<'f> Catalogue<'f> {
 
     /// The catalogue's class for a handle. Releases the handle.
     fn known_class(&self, class: Object<'_>) -> Result<Option<ClassId>, DumpError> {
-        let tag = self.env.tag(&class).when("the tag of a class")?;
+        let tag = self.env.tag(&class).context("the tag of a class")?;
         self.jni.forget(class);
         Ok(ObjectIndex::from_tag(tag).and_then(|mirror| self.class_of_mirror(mirror)))
     }
@@ -356,11 +358,11 @@ impl<'f> Catalogue<'f> {
         let Some(loader) = self
             .env
             .class_loader(self.jni, class)
-            .when("the loader of a class")?
+            .context("the loader of a class")?
         else {
             return Ok(None);
         };
-        let tag = self.env.tag(&loader).when("the tag of a class loader")?;
+        let tag = self.env.tag(&loader).context("the tag of a class loader")?;
         let index = match ObjectIndex::from_tag(tag) {
             Some(index) => {
                 self.jni.forget(loader);
@@ -406,7 +408,7 @@ pub(in crate::heap) fn tagged(
     object: &Object<'_>,
     what: &'static str,
 ) -> Result<ObjectIndex, DumpError> {
-    let known = ObjectIndex::from_tag(env.tag(object).when(what)?);
+    let known = ObjectIndex::from_tag(env.tag(object).context(what)?);
     known.map_or_else(|| tag_new(env, objects, object), Ok)
 }
 
@@ -418,7 +420,7 @@ pub(in crate::heap) fn tag_new(
 ) -> Result<ObjectIndex, DumpError> {
     let index = objects.push()?;
     env.set_tag(object, index.tag())
-        .when("a tag for an object")?;
+        .context("a tag for an object")?;
     Ok(index)
 }
 

@@ -6,7 +6,7 @@
 //! `-XX:+ExitOnOutOfMemoryError`.
 
 use super::own_room;
-use crate::heap::error::{DumpError, For};
+use crate::heap::error::{Context, DumpError};
 use format::BasicType;
 use jvm::env::Env;
 use jvm::global::Global;
@@ -133,7 +133,7 @@ impl<'f> KeptObjects<'f> {
     /// lockable ones. Uses only JDK classes that every JVM has loaded, and runs only their
     /// constructors.
     pub(in crate::heap) fn make(env: &'f Env, jni: &'f Jni<'f>) -> Result<Self, DumpError> {
-        let loaded = env.loaded_classes(jni).when("the loaded classes")?;
+        let loaded = env.loaded_classes(jni).context("the loaded classes")?;
         if !own_room::comes(env, jni, &loaded) {
             return Err(DumpError::FullHeap);
         }
@@ -210,7 +210,7 @@ impl<'f> Maker<'f> {
             others: Vec::new(),
         };
         for (number, class) in loaded.into_iter().enumerate() {
-            let signature = env.class_signature(&class).when("a class's signature")?;
+            let signature = env.class_signature(&class).context("a class's signature")?;
             let needed = INSTANCES
                 .into_iter()
                 .find(|needed| needed.as_bytes() == signature);
@@ -249,7 +249,7 @@ impl<'f> Maker<'f> {
         // With compact headers the identity hash lies below the class in one word. Only hashes, and
         // different ones, show where the class begins.
         for array in made.iter().skip(INSTANCES.len()).step_by(2) {
-            self.env.hash(array).when("the hash of an array")?;
+            self.env.hash(array).context("the hash of an array")?;
         }
         made.push(self.references(&[])?);
         let mirrors = self.others.iter().map(Some);
@@ -295,7 +295,7 @@ impl<'f> Maker<'f> {
         // Hash all objects except one of the two that will be locked.
         for (index, object) in made.iter().enumerate() {
             if index != INSTANCES.len() - 2 {
-                self.env.hash(object).when("the hash of an object")?;
+                self.env.hash(object).context("the hash of an object")?;
             }
         }
         Ok(made)

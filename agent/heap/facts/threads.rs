@@ -5,7 +5,7 @@ use super::methods::Methods;
 use super::roots::ThreadNote;
 use super::stack_room::StackRoom;
 use super::stacks::{stack_of, ReadStack};
-use crate::heap::error::{DumpError, For};
+use crate::heap::error::{Context, DumpError};
 use hotspot::escape_barrier::{Barrier, LongBarrier};
 use hotspot::stopped_by;
 use jvm::env::Env;
@@ -72,7 +72,7 @@ impl<'f> CapturedStacks<'f> {
         max_pause: Option<Duration>,
         barrier: Barrier,
     ) -> Result<Self, DumpError> {
-        let threads = env.live_threads(jni).when("the list of threads")?;
+        let threads = env.live_threads(jni).context("the list of threads")?;
         for thread in &threads {
             tagged(env, objects, thread, "the tag of a thread")?;
         }
@@ -99,7 +99,10 @@ impl<'f> CapturedStacks<'f> {
     pub(in crate::heap) fn pinned(&self) -> Result<Vec<(ObjectIndex, Handle)>, DumpError> {
         let mut pinned = Vec::with_capacity(self.stacks.len());
         for captured in &self.stacks {
-            let tag = self.env.tag(&captured.thread).when("the tag of a thread")?;
+            let tag = self
+                .env
+                .tag(&captured.thread)
+                .context("the tag of a thread")?;
             pinned
                 .extend(ObjectIndex::from_tag(tag).map(|index| (index, captured.thread.handle())));
         }
@@ -178,7 +181,10 @@ impl<'f> CapturedStacks<'f> {
     fn by_tag(self) -> Result<(HashMap<i64, Captured<'f>>, Duration), DumpError> {
         let mut by_tag = HashMap::new();
         for captured in self.stacks {
-            let tag = self.env.tag(&captured.thread).when("the tag of a thread")?;
+            let tag = self
+                .env
+                .tag(&captured.thread)
+                .context("the tag of a thread")?;
             by_tag.insert(tag, captured);
         }
         Ok((by_tag, self.pause))
@@ -214,7 +220,7 @@ fn cut_stacks<'f>(env: &Env, mut threads: Vec<Object<'f>>) -> Result<Vec<Capture
             // JVMTI returns this for a single ended thread; among several threads it has an empty
             // stack.
             Err(JvmtiError::THREAD_NOT_ALIVE) => Vec::new(),
-            frames => frames.when("the stacks of threads")?,
+            frames => frames.context("the stacks of threads")?,
         };
         frames.resize(some.len(), Vec::new());
         let captured = some.into_iter().zip(frames);

@@ -5,7 +5,6 @@ use super::attempt::Attempt;
 use super::childs_end::{silence, Stage};
 use super::message::{FramesMessage, FromChild, Sent, ThreadIds, ThreadNoteMessage, Written};
 use super::process::Child;
-use super::product::Product;
 use crate::copied::{self, Step};
 use crate::ending::{self, Quiet, Waiting, LOOK};
 use crate::heap::error::{Again, DumpError};
@@ -54,7 +53,8 @@ pub(super) struct Answers<'d, 'f> {
     pub(super) same_words: RefCell<HashMap<(u64, u64), bool>>,
     /// The record of allocation sites; empty if there is none.
     pub(super) site_records: &'d [u8],
-    pub(super) product: Product<&'d DumpFile>,
+    /// What gets the head; `None` if nothing is written.
+    pub(super) file: Option<&'d DumpFile>,
     /// Texts that stay in every dump: names of references that are no fields, and the facts about
     /// the JVM.
     pub(super) kept_texts: Vec<StringId>,
@@ -96,7 +96,7 @@ impl Answers<'_, '_> {
                     objects,
                     heap_bytes,
                 }) => {
-                    if told.elapsed() >= PROGRESS && self.product.output().is_some() {
+                    if told.elapsed() >= PROGRESS && self.file.is_some() {
                         told = Instant::now();
                         let used = self.attempt.tried.used_bytes.get();
                         let line = progress_line(bytes, objects, heap_bytes, used);
@@ -158,7 +158,7 @@ impl Answers<'_, '_> {
             Some((self.note(thread)?, stack))
         });
         let notes: Vec<_> = notes.collect();
-        let (Some(stacks), Some(file)) = (self.stacks.take(), self.product.output()) else {
+        let (Some(stacks), Some(file)) = (self.stacks.take(), self.file) else {
             return Err(broken_word());
         };
         let (attempt, classes) = (self.attempt, self.catalogue.len());
@@ -187,13 +187,12 @@ impl Answers<'_, '_> {
             false => Texts::All,
         };
         let tables = (self.catalogue.tables(), texts);
-        match self.product.sizes() {
-            Some(sizes) => {
-                let facts = (millis, sizes);
-                emit::graph_head(tables, objects, mirror, facts, &mut deliver)
-            }
-            None => emit::head_with(tables, objects, mirror, millis, &mut deliver),
-        }?;
+        if attempt.order.has_no_dump() {
+            let facts = (millis, attempt.sizes.unwrap_or_default());
+            emit::graph_head(tables, objects, mirror, facts, &mut deliver)?;
+        } else {
+            emit::head_with(tables, objects, mirror, millis, &mut deliver)?;
+        }
         file.head(self.site_records.to_vec())?;
         file.flush()?;
         let depth = |trace| {
@@ -211,7 +210,10 @@ impl Answers<'_, '_> {
         let attempt = self.attempt;
         let sizes = sizes.iter().map(|(class, units)| (class.get(), *units));
         let facts = JvmFacts {
-            sizes: self.product.sizes().or(attempt.sizes),
+            sizes: match attempt.order.has_no_dump() {
+                true => Some(attempt.sizes.unwrap_or_default()),
+                false => attempt.sizes,
+            },
             words: jvm_words(
                 attempt.env,
                 attempt.order.options,

@@ -10,14 +10,15 @@ use super::image::AnyImage;
 use super::known_objects::KnownObjects;
 use super::message::{FromChild, Sent, Written};
 use super::process;
-use super::product::Product;
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::class_facts;
 use crate::heap::facts::roots::RootNotes;
 use crate::order::Order;
+use format::ObjectSizes;
 use hotspot::{ChunkFields, JavaFrames, MemoryAreas, StandingStacks, ThreadHandles, VmStructs};
 use jvm::object::Handle;
 use jvm::os::careful_reads;
+use options::Product;
 use rustc_hash::FxHashMap;
 use snapshot::classes::{
     ClassDumps, ClassFacts, ClassMap, ClassReferences, Descriptions, MirrorFields,
@@ -75,8 +76,10 @@ pub(super) struct Task<'d, 'f> {
     pub(super) vm_structs: VmStructs,
     /// How to find the areas of the JVM's memory, for a graph.
     pub(super) memory_areas: Option<MemoryAreas>,
-    /// What the child makes. The tail goes to the thread that writes.
-    pub(super) product: Product<Option<Tail>>,
+    /// The sizes of objects, for all but a dump, whose readers compute them.
+    pub(super) sizes: ObjectSizes,
+    /// Goes to the thread that writes; `None` if nothing is written.
+    pub(super) tail: Option<Tail>,
     /// Whether the child gets the whole heap, including the parts without objects.
     pub(super) copies_all: bool,
     /// Whether threads wait until it is certain that this copy will do.
@@ -289,10 +292,10 @@ impl Task<'_, '_> {
 
     /// Which values of this heap get into the file; `None` if there is no memory.
     fn values(&self, heap: &Range<u64>) -> Option<Values> {
-        match self.product {
-            Product::Dump(_) => {}
-            Product::Graph(..) => return Some(Values::of_graph()),
-            Product::Counts(_) => return Some(Values::none()),
+        match self.order.product {
+            Product::Dump => {}
+            Product::Graph => return Some(Values::of_graph()),
+            Product::Counts => return Some(Values::none()),
         }
         let options = self.order.options;
         let values = Values::redacted(&options.redaction, heap)?;

@@ -5,9 +5,8 @@ use super::crew::{in_threads, Watch};
 use super::message::Written;
 use super::own_thread::start_own;
 use super::process::Watchdog;
-use super::product::Product;
 use crate::heap::facts::roots::RootNotes;
-use format::{ClassName, CountedClass, ObjectSizes};
+use format::{ClassName, CountedClass};
 use snapshot::classes::ClassReferences;
 use snapshot::encode::{
     ClassCount, ClassCounter, Encoded, Encoder, GraphEncoder, LargeArrays, Parts, SizeFacts,
@@ -22,7 +21,7 @@ impl<'d, 'f> Task<'d, 'f> {
     /// threads are in use, whose frames may be more roots, or threads wait until all is marked,
     /// because a disk may be slow. A stream cannot begin anew, and a graph has no large arrays.
     pub(super) fn begins_early(&self) -> bool {
-        let is_file = matches!(self.product, Product::Dump(_)) && !self.order.place.is_stream();
+        let is_file = !self.order.has_no_dump() && !self.order.has_reader();
         is_file && !self.is_awaited && !self.virtual_threads.is_some_and(|fields| fields.in_use)
     }
 
@@ -94,13 +93,12 @@ impl<'d, 'f> Task<'d, 'f> {
         roots: &mut RootNotes,
     ) -> Result<Written, Failure> {
         copy.snapshot.check_linked()?;
-        let written = match self.product {
-            Product::Counts(sizes) => self.count(&copy.snapshot, sizes)?,
-            _ => {
-                let mut classes = ClassReferences::default();
-                let writer = self.begin_file(copy, roots, &mut classes)?;
-                self.finish_file(&copy.snapshot, writer)?
-            }
+        let written = if self.tail.is_none() {
+            self.count(&copy.snapshot)?
+        } else {
+            let mut classes = ClassReferences::default();
+            let writer = self.begin_file(copy, roots, &mut classes)?;
+            self.finish_file(&copy.snapshot, writer)?
         };
         Ok(Written {
             unread_stacks: copy.unread_stacks,
@@ -109,8 +107,8 @@ impl<'d, 'f> Task<'d, 'f> {
     }
 
     /// Counts the marked objects of each class, on all threads.
-    fn count(&mut self, snapshot: &Snapshot, sizes: ObjectSizes) -> Result<Written, Failure> {
-        let sizes = self.size_facts(sizes);
+    fn count(&mut self, snapshot: &Snapshot) -> Result<Written, Failure> {
+        let sizes = self.size_facts();
         let parts = Parts::default();
         let counted = in_threads(
             self.walkers(),
@@ -150,9 +148,9 @@ impl<'d, 'f> Task<'d, 'f> {
     }
 
     /// Facts about sizes that the snapshot does not hold.
-    fn size_facts(&self, sizes: ObjectSizes) -> SizeFacts {
+    fn size_facts(&self) -> SizeFacts {
         SizeFacts {
-            alignment_bytes: sizes.alignment_bytes,
+            alignment_bytes: self.sizes.alignment_bytes,
             places: self.vm_structs.size_places,
         }
     }
@@ -169,8 +167,7 @@ impl<'d, 'f> Task<'d, 'f> {
         Watchdog::feed();
         let threads = self.tell_roots(roots, copy)?;
         Watchdog::feed();
-        let tail = self.product.output_mut().and_then(Option::take);
-        let tail = tail.ok_or(Failure::Fault)?;
+        let tail = self.tail.take().ok_or(Failure::Fault)?;
         let writer = TailWriter::start(tail, self.walkers(), start_own).map_err(not_started)?;
         let mut segments = Segments::new(writer.sender());
         self.write_classes(copy, &mut segments, classes)?;
@@ -209,7 +206,7 @@ impl<'d, 'f> Task<'d, 'f> {
     /// and the end of the file.
     fn finish_file(&mut self, snapshot: &Snapshot, writer: TailWriter) -> Result<Written, Failure> {
         let parts = Parts::default();
-        let sizes = self.product.sizes().map(|sizes| self.size_facts(sizes));
+        let sizes = self.order.has_no_dump().then(|| self.size_facts());
         let encoded = in_threads(
             self.walkers(),
             "hprof encoder",

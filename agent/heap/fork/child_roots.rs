@@ -94,7 +94,7 @@ impl Task<'_, '_> {
         self.tell(&message)?;
         // The parent gives the head to who reads the dump, and gives up by itself who takes too
         // long.
-        while self.order.place.has_reader() && !is_readable(self.socket.as_fd(), HEAD_LOOK) {
+        while self.order.has_reader() && !is_readable(self.socket.as_fd(), HEAD_LOOK) {
             Watchdog::feed();
         }
         let ids = ThreadIds::receive(&mut self.socket).map_err(|_| Failure::NoAnswer)?;

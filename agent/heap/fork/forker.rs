@@ -241,9 +241,8 @@ impl<'d, 'f> Forker<'d, 'f> {
                 }));
             }
         };
-        let output = self.task.product.output().and_then(Option::as_ref);
         let mut keep = vec![self.task.socket.as_raw_fd()];
-        keep.extend(output.map(AsRawFd::as_raw_fd));
+        keep.extend(self.task.tail.as_ref().map(AsRawFd::as_raw_fd));
         // A panic must not unwind into HotSpot.
         let settled = catch_unwind(AssertUnwindSafe(|| {
             process::settle(&keep);

@@ -1,7 +1,7 @@
 //! Known objects: the kept objects and some static fields, with the contents that JNI reports, for
 //! the check of the snapshot.
 
-use crate::heap::error::{DumpError, For};
+use crate::heap::error::{Context, DumpError};
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::kept_objects::{self, KeptObjects, Kind, AGENTS_TAG};
 use crate::heap::facts::memory_reserve;
@@ -71,7 +71,7 @@ impl<'f> KnownObjects<'f> {
         };
         asker.kept().map_err(refused)?;
         let tagged = memory_reserve::tag(env, jni);
-        tagged.when("a tag for an object of the agent's own")?;
+        tagged.context("a tag for an object of the agent's own")?;
         asker.statics().map_err(refused)?;
         Ok(asker.known)
     }
@@ -106,7 +106,7 @@ impl<'f> Asker<'_, 'f> {
         if kept_objects::is_to_lock(index) && self.jni.lock(&object) {
             let tagged = self.env.set_tag(&object, AGENTS_TAG);
             self.known.locked.push(object);
-            tagged.when("a tag for an object of the agent's own")?;
+            tagged.context("a tag for an object of the agent's own")?;
         }
         Ok(())
     }
@@ -147,7 +147,7 @@ impl<'f> Asker<'_, 'f> {
     }
 
     fn statics_of(&mut self, class: &Object<'f>) -> Result<(), DumpError> {
-        let fields = self.env.fields(class).when("the fields of a class")?;
+        let fields = self.env.fields(class).context("the fields of a class")?;
         for field in fields
             .iter()
             .filter(|field| field.is_static && field.is_final)

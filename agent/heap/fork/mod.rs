@@ -2,7 +2,7 @@
 //! read and written.
 //!
 //! In the parent, [`parent`] leads, [`attempt`] is shared with [`answers`], which converses with
-//! the child, [`known_objects`] reads what the check needs, [`product`] is what is made,
+//! the child, [`known_objects`] reads what the check needs,
 //! [`not_copied`] shortens the pause, and [`forker`] forks in HotSpot's callback and notes the
 //! roots. In the child, [`child`] leads, [`compiled_frames`] finds roots that HotSpot does not
 //! report, [`standing_frames`] reads the frames of all threads, [`child_roots`] reports the roots
@@ -32,7 +32,6 @@ mod not_copied;
 mod own_thread;
 mod parent;
 mod process;
-mod product;
 mod rounds;
 mod rounds_image;
 mod shared_image;

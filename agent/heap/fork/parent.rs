@@ -9,7 +9,6 @@ use super::image::{AnyImage, HeapImage};
 use super::known_objects::KnownObjects;
 use super::message::Written;
 use super::process::Child;
-use super::product::Product;
 use super::rounds::{no_image, MOST_STOP_BYTES};
 use super::rounds_image::RoundsImage;
 use super::shared_image::SharedImage;
@@ -21,7 +20,7 @@ use super::virtual_thread_fields::{
 use crate::class_gate::CLASS_GATE;
 use crate::copied;
 use crate::heap::cause;
-use crate::heap::error::{Again, DumpError, For};
+use crate::heap::error::{Again, Context, DumpError};
 use crate::heap::facts::allocation_traces::{AllocationTraces, Profiled};
 use crate::heap::facts::catalogue::{tagged, Catalogue};
 use crate::heap::facts::plain_facts::{field_offset, mirror_fields};
@@ -31,7 +30,6 @@ use crate::heap::outcome::{missing, Outcome};
 use crate::heap::stop_bound::StopBound;
 use crate::heap::tried::OOP_MAP;
 use crate::message::say;
-use crate::order::Place;
 use format::redaction::Redaction;
 use format::CountedClass;
 use headroom::page_table_bytes;
@@ -45,6 +43,7 @@ use jvm::java_version::java_version;
 use jvm::object::{Handle, Object};
 use jvm::os::descriptor::in_reserve;
 use jvm::os::others_time::OthersTime;
+use options::Product;
 use rustc_hash::FxHashMap;
 use snapshot::classes::NameFields;
 use std::cell::RefCell;
@@ -82,13 +81,8 @@ impl<'f> Attempt<'f> {
         file: DumpFile,
         profiled: Profiled<'_>,
     ) -> Result<(Outcome, Child), DumpError> {
-        let sizes = self.sizes.unwrap_or_default();
-        let product = match self.order.place {
-            Place::Counts(_) => Product::Counts(sizes),
-            Place::Graph(_) | Place::Leaks(_) => Product::Graph(&file, sizes),
-            _ => Product::Dump(&file),
-        };
-        let copied = self.copy(product, profiled)?;
+        let has_tail = self.order.product != Product::Counts;
+        let copied = self.copy(has_tail.then_some(&file), profiled)?;
         if let Some(missing) = self.tried.no_oop_maps.get() {
             say(&format!(
                 "{missing} of this JVM's compiled code cannot be read, so HotSpot searches for replaced objects"
@@ -102,27 +96,21 @@ impl<'f> Attempt<'f> {
 
     /// Counts the objects of each class, and writes nothing.
     pub(in crate::heap) fn count(&self) -> Result<(Vec<CountedClass>, Child), DumpError> {
-        let product = Product::Counts(self.sizes.unwrap_or_default());
-        let (child, done, ..) = self.copy(product, Profiled::default())?;
+        let (child, done, ..) = self.copy(None, Profiled::default())?;
         let counted = CountedClass::decode(&done.counts).ok_or_else(broken_word)?;
         Ok((counted, child))
     }
 
-    /// Lets a copy of the process make the product.
-    fn copy(
-        &self,
-        product: Product<&DumpFile>,
-        profiled: Profiled<'_>,
-    ) -> Result<Copied, DumpError> {
+    /// Lets a copy of the process make the product, which goes to this file but for counts.
+    fn copy(&self, file: Option<&DumpFile>, profiled: Profiled<'_>) -> Result<Copied, DumpError> {
         let (env, jni, others) = (self.env, self.jni, OthersTime::begin());
         let (tables, cause, mut objects) = self.empty_tables();
         let mut catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
         let known = KnownObjects::take(env, jni, &catalogue)?;
         self.note_used_bytes(&catalogue);
         let (current, own_thread) = self.begin(&mut objects)?;
-        let mut image = self.image(&current, &product, others)?;
+        let mut image = self.image(&current, others)?;
         let (stacks, standing_stacks, without_barrier) = self.stacks(&mut objects)?;
-        let mut pinned = stacks.pinned()?;
         let (socket, childs_socket) = in_reserve(UnixStream::pair).map_err(not_forked)?;
         let virtual_threads = virtual_thread_fields(env, &catalogue)?;
         let known_methods = &method_ids(env, &catalogue, virtual_threads) | &stacks.methods();
@@ -132,7 +120,7 @@ impl<'f> Attempt<'f> {
         // No class is linked from here to the fork: its objects would be unknown.
         await_still(&mut image)?;
         let closed = CLASS_GATE.close();
-        pinned.extend(self.catch_up(&mut catalogue, &mut objects)?);
+        let mut pinned = self.catch_up(&mut catalogue, &mut objects, stacks.pinned()?)?;
         pinned.push((own_thread, current.handle()));
         let task = Task {
             image,
@@ -150,8 +138,9 @@ impl<'f> Attempt<'f> {
             names: NameFields::of(|class, name| field_offset(&catalogue, class, name)),
             allocated: &allocated.by_handle,
             vm_structs: VmStructs::find(),
-            memory_areas: matches!(product, Product::Graph(..)).then(MemoryAreas::find),
-            product: product.written_to(|file| in_reserve(|| file.tail()).map(Some))?,
+            memory_areas: (self.order.product == Product::Graph).then(MemoryAreas::find),
+            sizes: self.sizes.unwrap_or_default(),
+            tail: file.map(|file| in_reserve(|| file.tail())).transpose()?,
             copies_all: self.copies_all,
             is_awaited: copied::is_awaited(),
             socket: childs_socket,
@@ -170,7 +159,7 @@ impl<'f> Attempt<'f> {
             stacks: Some(stacks),
             same_words: RefCell::default(),
             site_records: &allocated.records,
-            product,
+            file,
             kept_texts: invented.collect(),
         };
         let done = answers.converse(socket, child);
@@ -189,15 +178,18 @@ impl<'f> Attempt<'f> {
         rest
     }
 
-    /// Adds the classes that were loaded meanwhile. Returns the handles of all.
+    /// Adds the classes that were loaded meanwhile. Returns what is pinned with all handles of
+    /// classes.
     fn catch_up(
         &self,
         catalogue: &mut Catalogue<'_>,
         objects: &mut ObjectTable,
+        mut pinned: Vec<(ObjectIndex, Handle)>,
     ) -> Result<Vec<(ObjectIndex, Handle)>, DumpError> {
         catalogue.catch_up(objects)?;
         self.tried.classes.set(catalogue.len());
-        Ok(catalogue.pinned())
+        pinned.extend(catalogue.pinned());
+        Ok(pinned)
     }
 
     /// The stacks of all threads, how the child reads them, and what it needs if HotSpot's walk
@@ -255,8 +247,8 @@ impl<'f> Attempt<'f> {
 
     fn finish(&self, file: DumpFile, copied: Copied) -> Result<(Outcome, Child), DumpError> {
         let (child, done, classes, tables) = copied;
-        let written = match self.order.place {
-            Place::Counts(_) => {
+        let written = match self.order.product {
+            Product::Counts => {
                 file.head(done.counts)?;
                 file.finish()
             }
@@ -282,7 +274,7 @@ impl<'f> Attempt<'f> {
     /// Tags the thread that makes the dump. Its object shows where the heap is.
     fn begin(&self, objects: &mut ObjectTable) -> Result<(Object<'f>, ObjectIndex), DumpError> {
         let current = self.env.current_thread(self.jni);
-        let current = current.when("the current thread")?;
+        let current = current.context("the current thread")?;
         let needed_bytes = in_reserve(page_table_bytes).map_err(not_forked)?;
         if let Some(left_bytes) = memory_left()?.too_little_for(needed_bytes) {
             return Err(DumpError::LittleMemory { left_bytes });
@@ -295,7 +287,6 @@ impl<'f> Attempt<'f> {
     fn image(
         &self,
         object: &Object<'_>,
-        product: &Product<&DumpFile>,
         others: OthersTime,
     ) -> Result<Option<AnyImage>, DumpError> {
         if let Some(kept) = self.kept_image.take().filter(|_| !self.copies_all) {
@@ -311,7 +302,7 @@ impl<'f> Attempt<'f> {
             }
             return Ok(Some(Box::new(SharedImage::prepare(heap)?)));
         }
-        let prepare = || RoundsImage::prepare(object, self.order, product, others.processors());
+        let prepare = || RoundsImage::prepare(object, self.order, others.processors());
         let image = has_rounds.then(prepare).flatten();
         Ok(image.map(|image| Box::new(image) as AnyImage))
     }
@@ -381,7 +372,7 @@ impl<'f> Attempt<'f> {
         }
         let was_long = until.is_some_and(|until| began + pause > until);
         let failed = answer
-            .when("the walk over the heap")
+            .context("the walk over the heap")
             .err()
             .or_else(|| self.failure(&mut forker, was_long));
         let (forked, objects, image) = forker.into_parts();

@@ -72,6 +72,15 @@ impl Rounds {
         Ok(())
     }
 
+    /// Whether a page of these differs from the image, but for what is written meanwhile: native
+    /// code and ZGC may write in the stop.
+    pub(super) fn differs(&self, ranges: &[Range<u64>]) -> io::Result<bool> {
+        let mut differing = self.image.differing_pages(ranges)?;
+        let written = self.image.unread(ranges)?;
+        differing.retain(|page| !written.iter().any(|run| run.contains(page)));
+        Ok(!differing.is_empty())
+    }
+
     /// Whether the application writes so much that a round would be of no use.
     pub(super) fn is_hot(&self) -> bool {
         !self.is_whole && self.unread_bytes > self.used_bytes / HOT_PART

@@ -2,7 +2,6 @@
 //! so neither the pause nor the application's writes after it grow with the heap.
 
 use super::image::HeapImage;
-use super::product::Product;
 use super::rounds::{bytes, check_room, no_image, not_read, Rounds, MOST_ROUNDS, MOST_STOP_BYTES};
 use crate::heap::error::Again;
 use crate::heap::left::memory_left;
@@ -12,9 +11,8 @@ use hotspot::flags::is_on;
 use hotspot::{without, ReservedHeap, VmStructs};
 use jvm::object::Object;
 use jvm::os::careful_reads::why_unknown;
-use jvm::os::image_check::ImageCheck;
 use jvm::os::tracked_image::TrackedImage;
-use options::HeapCopy;
+use options::{HeapCopy, Product};
 use std::io;
 use std::ops::Range;
 
@@ -39,8 +37,10 @@ const MOVES: &str = "the application is writing, and Shenandoah may move objects
 pub(super) struct RoundsImage {
     heap: ReservedHeap,
     rounds: Rounds,
-    /// The child has the heap, too, and compares both; it copies nothing itself.
-    check: Option<ImageCheck>,
+    /// Whether the image is compared with the heap. Then the child copies nothing itself.
+    is_compared: bool,
+    /// Whether it was, and differs.
+    differs: bool,
     /// Whether the collector moves objects while the application stands still.
     moves_in_stop: bool,
     /// Whether the user bounds the stop.
@@ -56,18 +56,13 @@ pub(super) struct RoundsImage {
 impl RoundsImage {
     /// The image after some rounds; `None` if a fork shall copy the heap of this object.
     /// `processors` are those that the application uses.
-    pub(super) fn prepare<F>(
-        object: &Object<'_>,
-        order: &Order<'_>,
-        product: &Product<F>,
-        processors: f64,
-    ) -> Option<Self> {
+    pub(super) fn prepare(object: &Object<'_>, order: &Order<'_>, processors: f64) -> Option<Self> {
         let wanted = order.heap_copy();
         if wanted == HeapCopy::Fork {
             return None;
         }
         // Counting is over before a copy of the heap would be worth its time.
-        let is_busy = processors >= BUSY_PROCESSORS && !matches!(product, Product::Counts(_));
+        let is_busy = processors >= BUSY_PROCESSORS && order.product != Product::Counts;
         let least = if is_busy { BUSY_BYTES } else { LARGE_BYTES };
         let least_bytes = (wanted == HeapCopy::Auto).then_some(least);
         let prepared = Self::try_prepare(object, order, least_bytes);
@@ -91,7 +86,7 @@ impl RoundsImage {
         let heap = heap.ok_or_else(|| why_unknown("this JVM does not say where its heap is"))?;
         let image = TrackedImage::new(heap.reserved().clone());
         let image = image.map_err(|error| error.to_string())?;
-        let check = (order.heap_copy() == HeapCopy::Compared).then(ImageCheck::new);
+        let is_compared = order.heap_copy() == HeapCopy::Compared;
         let used_bytes = used(&heap).and_then(|used| image.unread(&used));
         let used_bytes = bytes(&used_bytes.map_err(not_read)?);
         if least_bytes.is_some_and(|least| used_bytes < least || huge_bytes() > used_bytes / 2) {
@@ -102,12 +97,13 @@ impl RoundsImage {
             left: memory_left().map_err(|error| error.to_string())?,
             used_bytes,
             unread_bytes: used_bytes,
-            is_whole: check.is_some(),
+            is_whole: is_compared,
         };
         let mut image = Self {
             heap,
             rounds,
-            check: check.transpose().map_err(not_read)?,
+            is_compared,
+            differs: false,
             moves_in_stop: is_on("UseShenandoahGC") == Some(true),
             is_bounded: order.max_pause().is_some(),
             copied: Vec::new(),
@@ -125,7 +121,7 @@ impl RoundsImage {
     /// Whether the child copies what is left. Until it has done so, the application pays for its
     /// writes as after an ordinary fork.
     fn is_late(&self) -> bool {
-        self.check.is_none() && self.rounds.unread_bytes > MOST_STOP_BYTES
+        !self.is_compared && self.rounds.unread_bytes > MOST_STOP_BYTES
     }
 
     /// The same. Returns the memory of which there is an image now, or will be in the child.
@@ -158,6 +154,7 @@ impl RoundsImage {
         for _ in 0..MOST_ROUNDS {
             self.rounds.image.round(&self.copied, || true)?;
             if self.rounds.image.is_current(&self.copied)? {
+                self.differs = self.is_compared && self.rounds.differs(&self.copied)?;
                 return Ok(());
             }
         }
@@ -217,7 +214,7 @@ impl HeapImage for RoundsImage {
         let was_late = self.is_late();
         let whole = match self.try_finish(unused) {
             Ok(_) if self.is_late() && self.is_bounded && !was_late => return Err(Again::Grown),
-            Ok(_) if self.check.is_some() || self.is_late() => None,
+            Ok(_) if self.is_late() => None,
             Ok(mapped) => Some(mapped),
             Err(_) if self.is_bounded && !was_late => return Err(Again::Grown),
             Err(error) => {
@@ -232,10 +229,6 @@ impl HeapImage for RoundsImage {
 
     /// An error if the collector may have moved an object between the image and the fork.
     fn after_fork(&self) -> Result<(), Again> {
-        if let Some(check) = &self.check {
-            // Without a report the child gives up.
-            let _ = check.report(&self.rounds.image, &self.copied);
-        }
         let is_current = || self.rounds.image.is_current(&self.copied).unwrap_or(false);
         match self.moves_in_stop && !is_current() {
             true => Err(Again::Moving),
@@ -251,12 +244,9 @@ impl HeapImage for RoundsImage {
             // The fork has copied the heap, too.
             Err(_) => return Ok(true),
         }
-        let check = self.check.as_ref();
-        let differing = check.map(|check| check.differing_pages(&self.rounds.image, &self.copied));
-        let is_same = differing.transpose()?.unwrap_or(0) == 0;
         // SAFETY: this is the forked copy, with one thread; the ranges are mapped.
         unsafe { self.rounds.image.take_place(&self.copied)? };
-        Ok(is_same)
+        Ok(!self.differs)
     }
 
     fn range(&self) -> Option<Range<u64>> {

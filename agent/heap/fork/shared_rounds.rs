@@ -108,16 +108,6 @@ impl SharedRounds {
         run.map_err(not_read)?;
         Ok(Some(image))
     }
-
-    /// Compares all pages but those that were just copied. ZGC may write in the stop; such pages
-    /// count as equal.
-    fn compare(&mut self, used: &[Range<u64>]) -> io::Result<()> {
-        let mut differing = self.rounds.image.differing_pages(used)?;
-        let written = self.rounds.image.unread(used)?;
-        differing.retain(|page| !written.iter().any(|run| run.contains(page)));
-        self.differs = !differing.is_empty();
-        Ok(())
-    }
 }
 
 impl HeapImage for SharedRounds {
@@ -180,7 +170,7 @@ impl HeapImage for SharedRounds {
                 })?;
         }
         if self.is_compared {
-            self.compare(&used).map_err(|_| Again::Moving)?;
+            self.differs = self.rounds.differs(&used).map_err(|_| Again::Moving)?;
         }
         self.copied = Some((mapped, used));
         Ok(unused.to_vec())

@@ -1,6 +1,8 @@
 //! Combinations of options that are rejected.
 
-use super::{names_binary, OptionError, Place, Said, Sent, StopTheWorld, TimesLayout, Word};
+use super::{
+    names_binary, Destination, OptionError, Product, Said, StopTheWorld, TimesLayout, Word,
+};
 use format::redaction::Redacted;
 
 /// The combinations that the JDK's agent rejected, in its order and words.
@@ -56,8 +58,8 @@ fn refuse_kept(said: &Said) -> Result<(), OptionError> {
     }
     let other = match said.format {
         Some('a') => "format=a",
-        _ if matches!(said.place, Some(Place::Net(_))) => "net=",
-        _ if matches!(said.place, Some(Place::Exec(_))) => "exec=",
+        _ if matches!(said.destination, Some(Destination::Net(_))) => "net=",
+        _ if matches!(said.destination, Some(Destination::Command(_))) => "exec=",
         _ => return Ok(()),
     };
     Err(OptionError(format!(
@@ -78,7 +80,13 @@ fn refuse_unmade(said: &Said) -> Result<(), OptionError> {
 /// Rejects what a dump that is sent as it is made cannot be.
 fn refuse_stream(said: &Said) -> Result<(), OptionError> {
     let refused = match said.format {
-        _ if !matches!(said.place, Some(Place::Socket(Sent::Dump, _))) => return Ok(()),
+        _ if !matches!(
+            said.destination,
+            Some(Destination::Socket(Product::Dump, _))
+        ) =>
+        {
+            return Ok(())
+        }
         Some('a') => "format=a: a text dump",
         _ if said.options.gzip.is_some() => "gz=: a compressed dump",
         _ => return Ok(()),

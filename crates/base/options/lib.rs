@@ -29,9 +29,9 @@ use format::redaction::{Redacted, Redaction};
 pub use help::help;
 pub use out_of_memory::OnOutOfMemory;
 pub use parsing::{parse, parse_command};
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
+use thiserror::Error;
 use writer::{Existing, FileMode, Floor, GzipLevel, Peer, Target};
 
 /// Whether a dump stops the application for HotSpot's own dumper.
@@ -71,20 +71,20 @@ pub enum Format {
 
 /// Where dumps and reports are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Destination {
+pub enum Destination<N = FileName> {
     /// Each to its own file.
-    File(FileName),
+    File(N),
     /// One after the other to a connection.
     Net(Peer),
     /// To the process that listens on this socket.
-    Socket(Sent, PathBuf),
+    Socket(Product, PathBuf),
     /// Each to a command of its own, by its pattern.
-    Command(FileName),
+    Command(N),
 }
 
-/// What is sent to a socket.
+/// What is made of the heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sent {
+pub enum Product {
     /// No dump, but the graph of objects.
     Graph,
     /// No dump, but how many objects each class has.
@@ -284,14 +284,9 @@ pub enum Parsed {
 }
 
 /// Why an option string is rejected: one line for the user.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
 pub struct OptionError(String);
-
-impl fmt::Display for OptionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// The options as written, before their combined meaning is known.
 #[derive(Debug)]
@@ -305,7 +300,8 @@ struct Said {
     cpu_times: Option<TimesLayout>,
     cpu_interval_us: Option<u32>,
     format: Option<char>,
-    place: Option<Place>,
+    /// With the patterns as they are written.
+    destination: Option<Destination<String>>,
     on: Option<String>,
     /// `None` if it was not given.
     most_caused: Option<u32>,
@@ -333,7 +329,7 @@ impl Default for Said {
             cpu_times: None,
             cpu_interval_us: None,
             format: None,
-            place: None,
+            destination: None,
             on: None,
             most_caused: None,
             cooldown: COOLDOWN,
@@ -346,27 +342,11 @@ impl Default for Said {
     }
 }
 
-/// Where dumps go, as written: an option string names one place.
-#[derive(Debug)]
-enum Place {
-    File(String),
-    Exec(String),
-    Net(Peer),
-    Socket(Sent, PathBuf),
-}
-
-impl Place {
-    /// Whether it is the socket of a command that asks an attached agent.
-    fn is_socket(&self) -> bool {
-        matches!(self, Self::Socket(..))
-    }
-}
-
 impl Said {
     /// The name of the file; `None` if none is named.
     fn file(&self) -> Option<&str> {
-        match &self.place {
-            Some(Place::File(name)) => Some(name),
+        match &self.destination {
+            Some(Destination::File(name)) => Some(name),
             _ => None,
         }
     }

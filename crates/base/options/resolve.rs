@@ -2,8 +2,7 @@
 
 use super::cross_check::{refuse, text_only};
 use super::{
-    names_binary, Conditions, Cpu, Destination, Does, Format, Leaks, OptionError, Options, Place,
-    Said,
+    names_binary, Conditions, Cpu, Destination, Does, Format, Leaks, OptionError, Options, Said,
 };
 use super::{OnOutOfMemory, Word, CPU_INTERVAL_US};
 use crate::caused::Limits;
@@ -21,7 +20,7 @@ pub(super) fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, Opt
     // As in the JDK's agent: without any request, both are made.
     let measures_cpu = said.cpu_samples || said.cpu_times.is_some();
     let is_nothing = !said.heap_dump && !said.heap_sites && !said.options.monitors && !measures_cpu;
-    let is_sent = said.place.as_ref().is_some_and(Place::is_socket);
+    let is_sent = matches!(said.destination, Some(Destination::Socket(..)));
     let is_named = match said.does {
         Word::Sites => said.does_to.is_some(),
         _ => said.file().is_some(),
@@ -47,20 +46,19 @@ pub(super) fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, Opt
         Format::Binary => "java.hprof",
         Format::Text => "java.hprof.txt",
     };
-    let place = said
-        .place
-        .unwrap_or_else(|| Place::File(by_default.to_owned()));
-    let gzip = match (&place, said.options.gzip) {
-        (Place::File(name), None) if name.ends_with(".gz") => GzipLevel::new(1),
+    let destination = said.destination;
+    let destination = destination.unwrap_or_else(|| Destination::File(by_default.to_owned()));
+    let gzip = match (&destination, said.options.gzip) {
+        (Destination::File(name), None) if name.ends_with(".gz") => GzipLevel::new(1),
         (_, gzip) => gzip,
     };
     let oom = oom(on.as_ref(), said.oom, heap_dump)?;
     let least_free = if on.is_some() { MIN_FREE_BYTES } else { 0 };
-    let destination = match place {
-        Place::File(name) => Destination::File(pattern("file", &name)?),
-        Place::Exec(command) => Destination::Command(pattern("exec", &command)?),
-        Place::Net(peer) => Destination::Net(peer),
-        Place::Socket(sent, socket) => Destination::Socket(sent, socket),
+    let destination = match destination {
+        Destination::File(name) => Destination::File(pattern("file", &name)?),
+        Destination::Command(command) => Destination::Command(pattern("exec", &command)?),
+        Destination::Net(peer) => Destination::Net(peer),
+        Destination::Socket(sent, socket) => Destination::Socket(sent, socket),
     };
     Ok(Options {
         heap_dump,

@@ -215,7 +215,7 @@ fn what_cannot_be_redacted_is_refused() {
 #[test]
 fn a_dump_is_sent_as_it_is_made() {
     let sent = options("send=dump:/tmp/socket");
-    let is_stream = matches!(sent.destination, Destination::Socket(Sent::Dump, _));
+    let is_stream = matches!(sent.destination, Destination::Socket(Product::Dump, _));
     assert!(is_stream && sent.heap_dump && sent.format == Format::Binary);
     assert!(refusal("send=dump:/s,gz=1").starts_with("gz=: a compressed dump cannot be sent"));
     assert!(refusal("send=dump:/s,format=a").starts_with("format=a: a text dump cannot be sent"));

@@ -3,9 +3,9 @@
 //! loads or initializes a class. HotSpot's own walk reports neither, but the collector visits them
 //! (frame.cpp, `oops_interpreted_do`).
 
+use super::layouts::{CacheEntries, DynamicEntries, MethodEntries, MethodLayout, PoolCache};
 use super::memory::{Address, Readable, WORD_BYTES};
-use super::method_names::{MethodLayout, NATIVE};
-use super::vm_structs::Table;
+use super::method_names::NATIVE;
 
 /// Places of the parts of an interpreted frame, in words below the frame pointer (frame_x86.hpp).
 const LAST_STACK_POINTER: u64 = 2;
@@ -36,63 +36,40 @@ pub(super) struct CallArguments {
 /// Where the cache of a constant pool has an entry for each call, which names the constant.
 #[derive(Clone, Copy, Debug)]
 enum Entries {
-    /// Behind the cache's header.
-    Behind(Entry, u64),
-    /// In an array: the places of the reference to it, and of its first element.
-    InArray(Entry, u64, u64),
-}
-
-/// An entry: its size, and the place of the constant's index.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    bytes: u64,
-    index: u64,
+    /// After the cache's header.
+    AfterHeader(CacheEntries),
+    /// In an array of methods, and in one of dynamic calls.
+    OfMethods(MethodEntries),
+    OfDynamic(DynamicEntries),
 }
 
 impl Entries {
-    fn find(table: Table, array: &str, kind: &str) -> Option<Self> {
-        let Some(in_cache) = table.offset("ConstantPoolCache", array) else {
-            let entry = Entry {
-                bytes: Table::size_bytes("ConstantPoolCacheEntry")?,
-                index: table.offset("ConstantPoolCacheEntry", "_indices")?,
-            };
-            return Some(Self::Behind(entry, Table::size_bytes("ConstantPoolCache")?));
-        };
-        let entry = Entry {
-            bytes: Table::size_bytes(kind)?,
-            index: table.offset(kind, "_cpool_index")?,
-        };
-        let elements = format!("Array<{kind}>");
-        let data = table.offset(&elements, "_data");
-        let data = data.or_else(|| table.offset(&elements, "_data[0]"))?;
-        Some(Self::InArray(entry, in_cache, data))
-    }
-
     /// The index of the constant that the entry with this number names.
     fn constant(self, memory: &Readable<'_>, cache: Address, number: u32) -> Option<u16> {
-        let (entry, first) = match self {
-            Self::Behind(entry, header_bytes) => (entry, cache.add(header_bytes)),
-            Self::InArray(entry, in_cache, data) => {
-                let array = Address::new(memory.read(cache.add(in_cache))?);
-                (entry, array.add(data))
-            }
+        let array = |at| memory.read(cache.add(at)).map(Address::new);
+        let (first, bytes, index) = match self {
+            Self::AfterHeader(at) => (cache.add(at.header_bytes), at.bytes, at.index),
+            Self::OfMethods(at) => (array(at.in_cache)?.add(at.first), at.bytes, at.index),
+            Self::OfDynamic(at) => (array(at.in_cache)?.add(at.first), at.bytes, at.index),
         };
-        memory.read(first.add(u64::from(number) * entry.bytes + entry.index))
+        memory.read(first.add(u64::from(number) * bytes + index))
     }
 }
 
 impl CallArguments {
     /// `None` if this JVM does not export all that is needed, or is older than what is known.
-    pub(super) fn find(table: Table, java: u32) -> Option<Self> {
+    pub(super) fn find(java: u32) -> Option<Self> {
         if java < 16 {
             return None;
         }
-        let (methods, dynamic) = ("_resolved_method_entries", "_resolved_indy_entries");
+        let in_cache = || CacheEntries::find().map(Entries::AfterHeader);
+        let methods = MethodEntries::find().map(Entries::OfMethods);
+        let dynamic = DynamicEntries::find().map(Entries::OfDynamic);
         Some(Self {
-            methods: MethodLayout::find(table)?,
-            pool_cache: table.offset("ConstantPool", "_cache")?,
-            calls: Entries::find(table, methods, "ResolvedMethodEntry")?,
-            dynamic_calls: Entries::find(table, dynamic, "ResolvedIndyEntry")?,
+            methods: MethodLayout::find().ok()?,
+            pool_cache: PoolCache::find().ok()?.in_pool,
+            calls: methods.or_else(|_| in_cache()).ok()?,
+            dynamic_calls: dynamic.or_else(|_| in_cache()).ok()?,
         })
     }
 
@@ -257,8 +234,17 @@ mod tests {
             ..METHODS
         },
         pool_cache: 0,
-        calls: Entries::Behind(Entry { bytes: 4, index: 2 }, 8),
-        dynamic_calls: Entries::InArray(Entry { bytes: 2, index: 0 }, 0, 4),
+        calls: Entries::AfterHeader(CacheEntries {
+            header_bytes: 8,
+            bytes: 4,
+            index: 2,
+        }),
+        dynamic_calls: Entries::OfDynamic(DynamicEntries {
+            in_cache: 0,
+            first: 4,
+            bytes: 2,
+            index: 0,
+        }),
     };
 
     /// The references in the frame of a method with these flags at this bytecode; words of the

@@ -5,9 +5,9 @@
 //! list of the class's fields (fieldInfo.hpp), in the order in which HotSpot names them
 //! (javaClasses.hpp).
 
+use super::layouts::ChunkClass;
 use super::memory::{Address, Readable};
 use super::oop_maps::packed_number;
-use super::vm_structs::Table;
 
 /// Fields that a class has in its list: more than this one has.
 const MOST_FIELDS: u32 = 64;
@@ -53,14 +53,6 @@ pub struct ChunkFacts {
     pub reference_bytes: u64,
 }
 
-/// Where HotSpot has what it knows of a class.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ChunkClass {
-    size_bytes: u64,
-    fields: u64,
-    bytes: u64,
-}
-
 /// The layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChunkLayout {
@@ -75,15 +67,6 @@ pub(crate) struct ChunkLayout {
 }
 
 impl ChunkClass {
-    /// `None` if this JVM does not export all of it.
-    pub(super) fn find(table: Table) -> Option<Self> {
-        Some(Self {
-            size_bytes: table.offset("Klass", "_layout_helper")?,
-            fields: table.offset("InstanceKlass", "_fieldinfo_stream")?,
-            bytes: table.offset("Array<u1>", "_data")?,
-        })
-    }
-
     /// The layout of the class. `None` if its list of fields does not have the declared ones, or
     /// fewer injected ones than any HotSpot.
     pub(super) fn layout(&self, memory: &Readable<'_>, class: ChunkFacts) -> Option<ChunkLayout> {

@@ -4,6 +4,7 @@
 //! returns to is not freed, and the entries of the segment map that lead to it stay the same.
 
 use super::interpreter::Interpreter;
+use super::layouts::{BlobLayout, CodeHeapLayout, CodeHeaps, InterpreterCode, OnlyCodeHeap};
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::place::Place;
 use super::vm_structs::Table;
@@ -22,7 +23,9 @@ const METHOD_NAMES: [&CStr; 2] = [c"nmethod", c"native nmethod"];
 #[derive(Debug)]
 pub(super) struct CodeCache {
     heaps: Vec<CodeHeap>,
-    layout: Layout,
+    layout: BlobLayout,
+    /// Whether a blob's frame is complete at a distance of two bytes (since JDK 24), not four.
+    has_short_offsets: bool,
     /// The addresses at which HotSpot has [`METHOD_NAMES`]; 0 until they are first seen.
     names: [AtomicU64; METHOD_NAMES.len()],
     pub(super) interpreter: Interpreter,
@@ -53,17 +56,6 @@ pub(super) enum Standing {
     InStub,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Layout {
-    block_header_size: u64,
-    code: Place,
-    frame_complete: Complete,
-    name: u64,
-    frame_size_words: u64,
-    /// The handlers to which HotSpot redirects returns into a deoptimized method.
-    deoptimization: [Option<Place>; 2],
-}
-
 /// The code of any kind at a return address.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Returned {
@@ -85,16 +77,37 @@ pub(super) struct Returned {
 impl CodeCache {
     /// Looks up the structures; `None` if this JVM does not export them.
     pub(super) fn find() -> Option<Self> {
-        let table = Table::find()?;
-        let call_stub = table.static_address("StubRoutines", "_call_stub_return_address")?;
+        let interpreter = InterpreterCode::find().ok()?;
+        let layout = BlobLayout::find().ok()?;
+        layout.deoptimization?;
+        let (_, kind) = Table::find()?.typed_offset("CodeBlob", "_frame_complete_offset")?;
         Some(Self {
-            heaps: CodeHeap::all(table)?,
-            layout: Layout::find(table)?,
+            heaps: CodeHeap::all()?,
+            layout,
+            has_short_offsets: match kind.as_slice() {
+                b"int" => false,
+                b"int16_t" => true,
+                _ => return None,
+            },
             names: Default::default(),
-            interpreter: Interpreter::find(table)?,
+            interpreter: Interpreter::of(interpreter)?,
             // SAFETY: a variable of HotSpot.
-            call_stub_return: unsafe { Address::new(call_stub).read() },
+            call_stub_return: unsafe { Address::new(interpreter.call_stub_return).read() },
         })
+    }
+
+    /// The first instruction at which a method's frame is complete.
+    fn frame_complete_at(&self, method: Address) -> u64 {
+        let at = self.layout.frame_complete;
+        // SAFETY: fields of a compiled method, with the size that the JVM exports.
+        let (code, offset) = unsafe {
+            let offset = match self.has_short_offsets {
+                false => method.add(at).read::<i32>(),
+                true => i32::from(method.add(at).read::<i16>()),
+            };
+            (self.layout.code.of(method), offset)
+        };
+        code.offset(offset).bits()
     }
 
     /// The code of a forked copy at `pc`, to which a frame returns. `None` outside of the cache.
@@ -112,7 +125,8 @@ impl CodeCache {
         let is_method = self.is_methods(name, &text);
         let code = layout.code.read(memory, blob)?;
         let words: i32 = memory.read(blob.add(layout.frame_size_words))?;
-        let mut handlers = layout.deoptimization.iter().flatten();
+        let handlers = [layout.deoptimization, layout.deoptimization_of_handles];
+        let mut handlers = handlers.iter().flatten();
         let is_handler = |place: &Place| place.read(memory, blob).map(Address::bits) == Some(pc);
         Some(Returned {
             blob,
@@ -142,7 +156,7 @@ impl CodeCache {
         if unsafe { Address::new(pc).read::<u8>() } == RET {
             return Some(Standing::Returning);
         }
-        let is_complete = self.layout.frame_complete_at(blob) <= pc;
+        let is_complete = self.frame_complete_at(blob) <= pc;
         Some(if is_complete {
             Standing::InFrame
         } else {
@@ -204,102 +218,38 @@ impl CodeCache {
     }
 }
 
-impl Layout {
-    fn find(table: Table) -> Option<Self> {
-        Some(Self {
-            block_header_size: Table::size_bytes("HeapBlock")?,
-            code: Place::of_code(table)?,
-            frame_complete: Complete::find(table)?,
-            name: table.offset("CodeBlob", "_name")?,
-            frame_size_words: table.offset("CodeBlob", "_frame_size")?,
-            deoptimization: handlers(table)?,
-        })
-    }
-
-    /// The first instruction at which a method's frame is complete.
-    fn frame_complete_at(&self, method: Address) -> u64 {
-        // SAFETY: fields of a compiled method, with the size that the JVM exports.
-        let (code, offset) = unsafe {
-            let offset = match self.frame_complete {
-                Complete::Int(at) => method.add(at).read::<i32>(),
-                Complete::Short(at) => i32::from(method.add(at).read::<i16>()),
-            };
-            (self.code.of(method), offset)
-        };
-        code.offset(offset).bits()
-    }
-}
-
-/// The field with the offset at which a blob's frame is complete: an int, and a short since JDK 24.
-#[derive(Clone, Copy, Debug)]
-enum Complete {
-    Int(u64),
-    Short(u64),
-}
-
-impl Complete {
-    fn find(table: Table) -> Option<Self> {
-        let (at, kind) = table.typed_offset("CodeBlob", "_frame_complete_offset")?;
-        match kind.as_slice() {
-            b"int" => Some(Self::Int(at)),
-            b"int16_t" => Some(Self::Short(at)),
-            _ => None,
-        }
-    }
-}
-
-/// The handlers had four different names (since JDK 8, 9, 23 and 26). Up to 25 there was a second
-/// one, for calls of method handles.
-fn handlers(table: Table) -> Option<[Option<Place>; 2]> {
-    let address = |field| table.offset("CompiledMethod", field).map(Place::Address);
-    let offset = |field| table.offset("nmethod", field).map(Place::Offset);
-    let first = address("_deopt_handler_begin")
-        .or_else(|| offset("_deoptimize_offset"))
-        .or_else(|| offset("_deopt_handler_offset"))
-        .or_else(|| offset("_deopt_handler_entry_offset"))?;
-    let second = address("_deopt_mh_handler_begin")
-        .or_else(|| offset("_deoptimize_mh_offset"))
-        .or_else(|| offset("_deopt_mh_handler_offset"));
-    Some([Some(first), second])
-}
-
 impl CodeHeap {
-    fn all(table: Table) -> Option<Vec<Self>> {
-        let Some(heaps) = table.static_address("CodeCache", "_heaps") else {
-            let heap = table.static_address("CodeCache", "_heap")?;
+    fn all() -> Option<Vec<Self>> {
+        let at = CodeHeapLayout::find().ok()?;
+        let Ok(all) = CodeHeaps::find() else {
+            let only = OnlyCodeHeap::find().ok()?;
             // SAFETY: a variable of HotSpot with the address of the only heap.
-            let heap = unsafe { Address::new(heap).read() };
-            return Some(vec![Self::new(table, Address::new(heap))?]);
+            let heap = unsafe { Address::new(only.heap).read() };
+            return Some(vec![Self::new(at, Address::new(heap))?]);
         };
-        let data = table.offset("GrowableArray<int>", "_data")?;
-        let length = ["GrowableArrayBase", "GenericGrowableArray"];
-        let length = length.iter().find_map(|name| table.offset(name, "_len"))?;
         // SAFETY: the address of a growable array, which is complete before the first code runs.
         unsafe {
-            let array = Address::new(Address::new(heaps).read());
-            let count: i32 = array.add(length).read();
-            let data = Address::new(array.add(data).read());
+            let array = Address::new(Address::new(all.heaps).read());
+            let count: i32 = array.add(all.length).read();
+            let data = Address::new(array.add(all.data).read());
             let count = u64::try_from(count).ok()?;
             let numbers = 0..count.min(MOST_HEAPS);
             numbers
-                .map(|number| Self::new(table, Address::new(data.add(number * 8).read())))
+                .map(|number| Self::new(at, Address::new(data.add(number * 8).read())))
                 .collect()
         }
     }
 
-    fn new(table: Table, heap: Address) -> Option<Self> {
-        let memory = heap.add(table.offset("CodeHeap", "_memory")?);
-        let segments = heap.add(table.offset("CodeHeap", "_segmap")?);
-        let low = table.offset("VirtualSpace", "_low")?;
-        let log2 = heap.add(table.offset("CodeHeap", "_log2_segment_size")?);
+    fn new(at: CodeHeapLayout, heap: Address) -> Option<Self> {
         // SAFETY: fields of a heap that never change; its end changes, so it is not read here.
-        let (low_at, segment_map, log2) = unsafe {
-            let segment_map = Address::new(segments.add(low).read());
-            (memory.add(low).read(), segment_map, log2.read::<i32>())
+        let (low, segment_map, log2) = unsafe {
+            let segment_map = Address::new(heap.add(at.segment_map).read());
+            let log2 = heap.add(at.log2_segment_size).read::<i32>();
+            (heap.add(at.low).read(), segment_map, log2)
         };
         Some(Self {
-            low: Address::new(low_at),
-            high_at: memory.add(table.offset("VirtualSpace", "_high")?),
+            low: Address::new(low),
+            high_at: heap.add(at.high),
             segment_map,
             log2_segment_size: u32::try_from(log2).ok().filter(|&log2| log2 < 32)?,
         })
@@ -372,17 +322,19 @@ pub(super) mod tests {
                 segment_map: Address::new(map.as_ptr() as u64),
                 log2_segment_size: 7,
             };
-            let layout = Layout {
+            let layout = BlobLayout {
                 block_header_size: HEADER_BYTES,
                 code: Place::Offset(8),
-                frame_complete: Complete::Int(12),
+                frame_complete: 12,
                 name: 0,
                 frame_size_words: 16,
-                deoptimization: [None, None],
+                deoptimization: None,
+                deoptimization_of_handles: None,
             };
             let cache = CodeCache {
                 heaps: vec![heap],
                 layout,
+                has_short_offsets: false,
                 names: Default::default(),
                 interpreter: Interpreter::fake(0x1000, 0x2000),
                 call_stub_return: 0,

@@ -3,8 +3,8 @@
 //! The export is not guaranteed, so it serves only for what can be left out: the dump does without
 //! a field that is not exported.
 
+use crate::layouts::{ClassSizes, ResolvedInCache, ResolvedInPool};
 use crate::unused_heap::UnusedHeap;
-use crate::vm_structs::Table;
 use snapshot::classes::{ResolvedReferences, SizePlaces};
 
 /// The exported values that a dump uses.
@@ -24,10 +24,14 @@ pub struct VmStructs {
 impl VmStructs {
     /// Looks everything up.
     pub fn find() -> Self {
+        let sizes = ClassSizes::find().ok();
         Self {
             resolved: resolved_references(),
-            static_reference_count: static_reference_count_offset(),
-            size_places: size_places().unwrap_or_default(),
+            static_reference_count: sizes.and_then(|sizes| sizes.static_reference_count),
+            size_places: sizes.map_or_else(SizePlaces::default, |sizes| SizePlaces {
+                in_klass: sizes.in_klass,
+                in_mirror: sizes.in_mirror,
+            }),
             unused_heap: UnusedHeap::find(),
         }
     }
@@ -36,30 +40,17 @@ impl VmStructs {
 /// How to find what a class's constants were resolved to; `None` if this JVM does not export all of
 /// it.
 fn resolved_references() -> Option<ResolvedReferences> {
-    let table = Table::find()?;
-    let constants = table.offset("InstanceKlass", "_constants")?;
-    if let Some(resolved_references) = table.offset("ConstantPool", "_resolved_references") {
+    if let Ok(at) = ResolvedInPool::find() {
         return Some(ResolvedReferences {
-            constants,
+            constants: at.constants,
             cache: None,
-            resolved_references,
+            resolved_references: at.references,
         });
     }
+    let at = ResolvedInCache::find().ok()?;
     Some(ResolvedReferences {
-        constants,
-        cache: Some(table.offset("ConstantPool", "_cache")?),
-        resolved_references: table.offset("ConstantPoolCache", "_resolved_references")?,
-    })
-}
-
-fn static_reference_count_offset() -> Option<u64> {
-    Table::find()?.static_int("java_lang_Class", "_static_oop_field_count_offset")
-}
-
-fn size_places() -> Option<SizePlaces> {
-    let table = Table::find()?;
-    Some(SizePlaces {
-        in_klass: table.offset("Klass", "_layout_helper"),
-        in_mirror: table.static_int("java_lang_Class", "_oop_size_offset"),
+        constants: at.constants,
+        cache: Some(at.cache),
+        resolved_references: at.references,
     })
 }

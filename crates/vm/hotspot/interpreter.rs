@@ -1,7 +1,7 @@
 //! The code of HotSpot's interpreter.
 
+use super::layouts::InterpreterCode;
 use super::memory::Address;
-use super::vm_structs::Table;
 
 /// Where it is.
 #[derive(Clone, Copy, Debug)]
@@ -11,18 +11,15 @@ pub(super) struct Interpreter {
 }
 
 impl Interpreter {
-    /// Looks up the structures; `None` if this JVM does not export them.
-    pub(super) fn find(table: Table) -> Option<Self> {
-        let code = table.static_address("AbstractInterpreter", "_code")?;
-        let buffer = table.offset("StubQueue", "_stub_buffer")?;
-        let limit = table.offset("StubQueue", "_buffer_limit")?;
+    /// `None` if the numbers there are none.
+    pub(super) fn of(code: InterpreterCode) -> Option<Self> {
         // SAFETY: a variable with the address of the queue that contains the interpreter's code; it
         // never changes.
         let (low, size) = unsafe {
-            let queue = Address::new(Address::new(code).read());
+            let queue = Address::new(Address::new(code.queue).read());
             (
-                queue.add(buffer).read::<u64>(),
-                queue.add(limit).read::<u32>(),
+                queue.add(code.buffer).read::<u64>(),
+                queue.add(code.limit).read::<u32>(),
             )
         };
         Some(Self {

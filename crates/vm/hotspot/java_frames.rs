@@ -3,12 +3,12 @@
 
 use super::chunk_layout::ChunkFacts;
 use super::code_cache::Returned;
+use super::layouts::MethodLayout;
 use super::memory::Readable;
-use super::method_names::{MethodLayout, MethodName};
+use super::method_names::MethodName;
 use super::passed_frames::{Passed, PassedStack};
 use super::scopes::{JavaFrame, Scopes};
 use super::standing_stacks::StandingStacks;
-use super::vm_structs::Table;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -43,11 +43,10 @@ struct Reading<'r, 'm> {
 impl JavaFrames {
     /// Looks up the structures; `None` if this JVM does not export them. `java` is its version.
     pub fn find(java: u32) -> Option<Self> {
-        let table = Table::find()?;
         Some(Self {
             stacks: StandingStacks::find_frames().ok()?,
-            scopes: Scopes::find(table, java)?,
-            methods: MethodLayout::find(table)?,
+            scopes: Scopes::find(java)?,
+            methods: MethodLayout::find().ok()?,
         })
     }
 

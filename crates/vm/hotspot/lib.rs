@@ -20,6 +20,7 @@ pub mod flags;
 mod interpreter;
 mod interrupted;
 mod java_frames;
+mod layouts;
 mod local_references;
 mod management;
 mod memory;

@@ -3,9 +3,8 @@
 //! such references for the native method below a call, and here is none (jniHandles.hpp,
 //! javaCalls.hpp).
 
-use super::anchor::AnchorLayout;
+use super::layouts::{AnchorLayout, LocalReferences};
 use super::memory::{Address, Readable, WORD_BYTES};
-use super::vm_structs::Table;
 
 /// Where a call keeps the thread, and the caller's references.
 const THREAD_IN_CALL: u64 = 0;
@@ -19,27 +18,11 @@ const MOST_BLOCKS: u32 = 1 << 20;
 /// Set in words that are links of a list of free places.
 const FREE: u64 = 1;
 
-/// Where a block has its references.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LocalReferences {
-    references: u64,
-    length: u64,
-    next: u64,
-    most: u32,
-}
-
 impl LocalReferences {
     /// `None` if this JVM does not export all that is needed, or is older than what is known.
-    pub(super) fn find(table: Table, anchor: &AnchorLayout, java: u32) -> Option<Self> {
-        if java < 16 || anchor.in_call_wrapper != ANCHOR_IN_CALL {
-            return None;
-        }
-        Some(Self {
-            references: table.offset("JNIHandleBlock", "_handles")?,
-            length: table.offset("JNIHandleBlock", "_top")?,
-            next: table.offset("JNIHandleBlock", "_next")?,
-            most: Table::constant("JNIHandleBlock::block_size_in_oops")?,
-        })
+    pub(super) fn known(anchor: &AnchorLayout, java: u32) -> Option<Self> {
+        let is_known = java >= 16 && anchor.in_call_wrapper == ANCHOR_IN_CALL;
+        is_known.then(|| Self::find().ok())?
     }
 
     /// The references of the native code that has made this call in this thread. `None` if they

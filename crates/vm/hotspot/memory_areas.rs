@@ -3,63 +3,35 @@
 //!
 //! What is not exported, or not readable, is left out.
 
+use super::layouts::{Cards, ClassParts, Reserved, StackMemory};
 use super::memory::{Address, Readable};
 use super::thread_list::ThreadList;
-use super::vm_structs::Table;
 use format::{AreaKind, MemoryArea};
 use snapshot::mappings::Mappings;
 use std::ops::Range;
 
 /// Metadata lie together in pieces of this size.
 const GRAIN_BYTES: u64 = 1 << 20;
-/// The fields of a class with addresses of its metadata.
-const CLASS_PARTS: [&str; 2] = ["_constants", "_methods"];
 
 /// The exported places that lead to the areas. Each may be missing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MemoryAreas {
     heap: Option<Reserved>,
     cards: Option<Cards>,
-    stacks: Option<Stacks>,
+    stacks: Option<(ThreadList, StackMemory)>,
     /// Offsets in a class of addresses of its metadata.
-    class_parts: [Option<u64>; CLASS_PARTS.len()],
-}
-
-/// The heap object, and its reserved range: the first address and the number of words.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Reserved {
-    pub(super) heap: u64,
-    pub(super) start: u64,
-    pub(super) words: u64,
-}
-
-/// The barrier set, its card table, and the table's bytes.
-#[derive(Clone, Copy, Debug)]
-struct Cards {
-    barrier_set: u64,
-    table: u64,
-    bytes: u64,
-    length: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Stacks {
-    threads: ThreadList,
-    base: u64,
-    size: u64,
+    class_parts: [Option<u64>; 2],
 }
 
 impl MemoryAreas {
     /// Looks everything up.
     pub fn find() -> Self {
-        let Some(table) = Table::find() else {
-            return Self::default();
-        };
+        let parts = ClassParts::find().ok();
         Self {
-            heap: Reserved::find(table),
-            cards: Cards::find(table),
-            stacks: Stacks::find(table),
-            class_parts: CLASS_PARTS.map(|part| table.offset("InstanceKlass", part)),
+            heap: Reserved::find().ok(),
+            cards: Cards::find().ok(),
+            stacks: ThreadList::find().zip(StackMemory::find().ok()),
+            class_parts: parts.map_or([None; 2], |parts| [parts.constants, parts.methods]),
         }
     }
 
@@ -73,7 +45,11 @@ impl MemoryAreas {
         let mut areas = Vec::new();
         areas.extend(self.heap.and_then(|heap| heap.area(memory)));
         areas.extend(self.cards.and_then(|cards| cards.area(memory)));
-        areas.extend(self.stacks.iter().flat_map(|stacks| stacks.areas(memory)));
+        areas.extend(
+            self.stacks
+                .iter()
+                .flat_map(|(list, at)| at.areas(memory, *list)),
+        );
         areas.extend(self.metaspace(memory, mappings, klasses));
         areas
     }
@@ -116,16 +92,6 @@ impl MemoryAreas {
 }
 
 impl Reserved {
-    /// `None` if this JVM does not export it (`CollectedHeap::_reserved`, vmStructs.cpp).
-    pub(super) fn find(table: Table) -> Option<Self> {
-        let range = table.offset("CollectedHeap", "_reserved")?;
-        Some(Self {
-            heap: table.static_address("Universe", "_collectedHeap")?,
-            start: range + table.offset("MemRegion", "_start")?,
-            words: range + table.offset("MemRegion", "_word_size")?,
-        })
-    }
-
     fn area(self, memory: &Readable<'_>) -> Option<MemoryArea> {
         let heap = Address::new(memory.read(Address::new(self.heap))?);
         let start: u64 = memory.read(heap.add(self.start))?;
@@ -135,15 +101,6 @@ impl Reserved {
 }
 
 impl Cards {
-    fn find(table: Table) -> Option<Self> {
-        Some(Self {
-            barrier_set: table.static_address("BarrierSet", "_barrier_set")?,
-            table: table.offset("CardTableBarrierSet", "_card_table")?,
-            bytes: table.offset("CardTable", "_byte_map")?,
-            length: table.offset("CardTable", "_byte_map_size")?,
-        })
-    }
-
     fn area(self, memory: &Readable<'_>) -> Option<MemoryArea> {
         let address = |at| memory.read(at).map(Address::new);
         let barrier_set = address(Address::new(self.barrier_set))?;
@@ -157,17 +114,9 @@ impl Cards {
     }
 }
 
-impl Stacks {
-    fn find(table: Table) -> Option<Self> {
-        Some(Self {
-            threads: ThreadList::find(table)?,
-            base: table.offset("JavaThread", "_stack_base")?,
-            size: table.offset("JavaThread", "_stack_size")?,
-        })
-    }
-
-    fn areas(&self, memory: &Readable<'_>) -> Vec<MemoryArea> {
-        let threads = self.threads.threads(memory).unwrap_or_default();
+impl StackMemory {
+    fn areas(&self, memory: &Readable<'_>, list: ThreadList) -> Vec<MemoryArea> {
+        let threads = list.threads(memory).unwrap_or_default();
         let stack = |thread: Address| {
             let base: u64 = memory.read(thread.add(self.base))?;
             let size: u64 = memory.read(thread.add(self.size))?;

@@ -1,9 +1,9 @@
 //! The class, the name and the bytecodes' place of a method, read from HotSpot's structure
 //! (method.hpp, constMethod.hpp, constantPool.hpp, symbol.hpp).
 
+use super::layouts::MethodLayout;
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::scopes::JavaFrame;
-use super::vm_structs::Table;
 
 /// Set in the flags of a native method (`JVM_ACC_NATIVE`).
 pub(super) const NATIVE: u16 = 0x100;
@@ -11,22 +11,6 @@ pub(super) const NATIVE: u16 = 0x100;
 /// method, and the address of the bytecode, which JDK 8 has in the second of these places.
 const METHOD_WORDS: u64 = 3;
 const BYTECODE_WORDS: [u64; 2] = [8, 7];
-
-/// Where methods have what is needed here.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct MethodLayout {
-    pub(super) flags: u64,
-    pub(super) constant_part: u64,
-    pub(super) constant_part_bytes: u64,
-    pub(super) code_bytes: u64,
-    pub(super) name: u64,
-    pub(super) signature: u64,
-    pub(super) pool: u64,
-    pub(super) pool_bytes: u64,
-    pub(super) class: u64,
-    pub(super) text_length: u64,
-    pub(super) text: u64,
-}
 
 /// Who a method is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,24 +24,6 @@ pub struct MethodName {
 }
 
 impl MethodLayout {
-    /// Looks up the structures; `None` if this JVM does not export them.
-    pub(super) fn find(table: Table) -> Option<Self> {
-        let constant = |field| table.offset("ConstMethod", field);
-        Some(Self {
-            flags: table.offset("Method", "_access_flags")?,
-            constant_part: table.offset("Method", "_constMethod")?,
-            constant_part_bytes: Table::size_bytes("ConstMethod")?,
-            code_bytes: constant("_code_size")?,
-            name: constant("_name_index")?,
-            signature: constant("_signature_index")?,
-            pool: constant("_constants")?,
-            pool_bytes: Table::size_bytes("ConstantPool")?,
-            class: table.offset("ConstantPool", "_pool_holder")?,
-            text_length: table.offset("Symbol", "_length")?,
-            text: table.offset("Symbol", "_body")?,
-        })
-    }
-
     /// Whether the method at this address is native.
     pub(super) fn is_native(&self, memory: &Readable<'_>, method: u64) -> Option<bool> {
         let flags: u16 = memory.read(Address::new(method).add(self.flags))?;

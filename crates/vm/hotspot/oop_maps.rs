@@ -7,8 +7,8 @@
 //! stack pointer.
 
 use super::code_cache::Returned;
+use super::layouts::OopMapLayout;
 use super::memory::{Address, Readable, WORD_BYTES};
-use super::vm_structs::Table;
 
 /// Bytes of a stack slot (`VMRegImpl::stack_slot_size`).
 const SLOT_BYTES: u64 = 4;
@@ -22,29 +22,9 @@ const NO_REGISTER: &[u8] = b"NON-";
 /// Where the maps are, and how they are written.
 #[derive(Clone, Debug)]
 pub(super) struct OopMaps {
-    in_blob: u64,
-    set_bytes: u64,
-    set_count: u64,
-    pair_bytes: u64,
-    pair_pc: u64,
-    pair_map: u64,
-    map_bytes: u64,
-    map_count: u64,
-    kinds: Kinds,
-    /// HotSpot's table of the names of registers.
-    register_names: Address,
+    at: OopMapLayout,
     /// What a byte of a number is above its value: since JDK 20 no byte is 0.
     excluded: u32,
-}
-
-/// The numbers of the kinds of entries.
-#[derive(Clone, Copy, Debug)]
-struct Kinds {
-    bits: u32,
-    oop: u32,
-    narrow_oop: u32,
-    saved: u32,
-    derived: u32,
 }
 
 /// A place of a frame.
@@ -79,32 +59,11 @@ impl Spot {
 impl OopMaps {
     /// Looks up the structures; the error names what this JVM does not export. `java` is its
     /// version.
-    pub(super) fn find(table: Table, java: u32) -> Result<Self, &'static str> {
-        let offset = |kind, field: &'static str| table.offset(kind, field).ok_or(field);
-        let size = |kind: &'static str| Table::size_bytes(kind).ok_or(kind);
-        let constant = |name: &'static str| Table::constant(name).ok_or(name);
-        Ok(Self {
-            in_blob: offset("CodeBlob", "_oop_maps")?,
-            set_bytes: size("ImmutableOopMapSet")?,
-            set_count: offset("ImmutableOopMapSet", "_count")?,
-            pair_bytes: size("ImmutableOopMapPair")?,
-            pair_pc: offset("ImmutableOopMapPair", "_pc_offset")?,
-            pair_map: offset("ImmutableOopMapPair", "_oopmap_offset")?,
-            map_bytes: size("ImmutableOopMap")?,
-            map_count: offset("ImmutableOopMap", "_count")?,
-            kinds: Kinds {
-                bits: constant("OopMapValue::type_bits")?.min(u32::BITS - 1),
-                oop: constant("OopMapValue::oop_value")?,
-                narrow_oop: constant("OopMapValue::narrowoop_value")?,
-                saved: constant("OopMapValue::callee_saved_value")?,
-                derived: constant("OopMapValue::derived_oop_value")?,
-            },
-            register_names: table
-                .static_address("VMRegImpl", "regName[0]")
-                .map(Address::new)
-                .ok_or("regName")?,
-            excluded: u32::from(java >= 20),
-        })
+    pub(super) fn find(java: u32) -> Result<Self, &'static str> {
+        let mut at = OopMapLayout::find()?;
+        at.bits = at.bits.min(u32::BITS - 1);
+        let excluded = u32::from(java >= 20);
+        Ok(Self { at, excluded })
     }
 
     /// The entries of the map for a return address; none if its code has no maps. `None` if they
@@ -115,33 +74,35 @@ impl OopMaps {
         first_slot: u32,
         code: &Returned,
     ) -> Option<Vec<Entry>> {
-        let set = Address::new(memory.read(code.blob.add(self.in_blob))?);
+        let set = Address::new(memory.read(code.blob.add(self.at.in_blob))?);
         if set == Address::default() {
             return Some(Vec::new());
         }
-        let count: u32 = memory.read(set.add(self.set_count))?;
-        let pair = |number: u32| set.add(self.set_bytes + u64::from(number) * self.pair_bytes);
-        let number = (0..count.min(MOST))
-            .find(|&number| memory.read(pair(number).add(self.pair_pc)) == Some(code.distance))?;
-        let at: u32 = memory.read(pair(number).add(self.pair_map))?;
+        let count: u32 = memory.read(set.add(self.at.set_count))?;
+        let pair =
+            |number: u32| set.add(self.at.set_bytes + u64::from(number) * self.at.pair_bytes);
+        let number = (0..count.min(MOST)).find(|&number| {
+            memory.read(pair(number).add(self.at.pair_pc)) == Some(code.distance)
+        })?;
+        let at: u32 = memory.read(pair(number).add(self.at.pair_map))?;
         self.map(memory, first_slot, pair(count).add(at.into()))
     }
 
     fn map(&self, memory: &Readable<'_>, first_slot: u32, map: Address) -> Option<Vec<Entry>> {
-        let count: u32 = memory.read(map.add(self.map_count))?;
-        let mut from = map.add(self.map_bytes);
+        let count: u32 = memory.read(map.add(self.at.map_count))?;
+        let mut from = map.add(self.at.map_bytes);
         let mut entries = Vec::new();
         for _ in 0..count.min(MOST) {
             let value = self.number(memory, &mut from)?;
-            let kind = value & ((1 << self.kinds.bits) - 1);
-            let spot = Spot::of(value >> self.kinds.bits, first_slot);
-            if kind == self.kinds.oop {
+            let kind = value & ((1 << self.at.bits) - 1);
+            let spot = Spot::of(value >> self.at.bits, first_slot);
+            if kind == self.at.oop {
                 entries.push(Entry::Wide(spot));
-            } else if kind == self.kinds.narrow_oop {
+            } else if kind == self.at.narrow_oop {
                 entries.push(Entry::Narrow(spot));
-            } else if kind == self.kinds.saved {
+            } else if kind == self.at.saved {
                 entries.push(Entry::Saved(self.number(memory, &mut from)?, spot));
-            } else if kind == self.kinds.derived {
+            } else if kind == self.at.derived {
                 // An address within the object that another entry names.
                 self.number(memory, &mut from)?;
             } else {
@@ -155,7 +116,8 @@ impl OopMaps {
     /// name, up to a multiple of eight (vmreg.cpp). The last of them are none, and share a name
     /// that says so.
     pub(super) fn first_slot(&self, memory: &Readable<'_>) -> Option<u32> {
-        let name = |number: u64| memory.read::<u64>(self.register_names.add(number * WORD_BYTES));
+        let names = Address::new(self.at.register_names);
+        let name = |number: u64| memory.read::<u64>(names.add(number * WORD_BYTES));
         let is_none = |name: u64| {
             let begins = memory.text(Address::new(name), NO_REGISTER.len() as u64);
             begins.as_deref() == Some(NO_REGISTER)
@@ -233,22 +195,22 @@ pub(super) mod tests {
                 set.extend(bytes);
             }
             let maps = OopMaps {
-                in_blob,
-                set_bytes: 8,
-                set_count: 0,
-                pair_bytes: 8,
-                pair_pc: 0,
-                pair_map: 4,
-                map_bytes: 4,
-                map_count: 0,
-                kinds: Kinds {
+                at: OopMapLayout {
+                    in_blob,
+                    set_bytes: 8,
+                    set_count: 0,
+                    pair_bytes: 8,
+                    pair_pc: 0,
+                    pair_map: 4,
+                    map_bytes: 4,
+                    map_count: 0,
                     bits: 2,
                     oop: 0,
                     narrow_oop: 1,
                     saved: 2,
                     derived: 3,
+                    register_names: names.as_ptr() as u64,
                 },
-                register_names: Address::new(names.as_ptr() as u64),
                 excluded: 1,
             };
             Self {

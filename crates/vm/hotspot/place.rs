@@ -14,10 +14,15 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// The first instruction of a code blob; `None` if this JVM does not export it.
-    pub(super) fn of_code(table: Table) -> Option<Self> {
-        let address = table.offset("CodeBlob", "_code_begin").map(Self::Address);
-        address.or_else(|| table.offset("CodeBlob", "_code_offset").map(Self::Offset))
+    /// By a field that holds an address if its name ends with `_begin`, and otherwise a distance;
+    /// `None` if this JVM does not export it.
+    pub(super) fn find(table: Table, of: &str, field: &str) -> Option<Self> {
+        let kind = if field.ends_with("_begin") {
+            Self::Address
+        } else {
+            Self::Offset
+        };
+        table.offset(of, field).map(kind)
     }
 
     /// Where the part starts, according to this structure.

@@ -1,8 +1,7 @@
 //! The addresses that HotSpot has reserved for the heap, and what of them is in use as memory.
 
-use crate::memory_areas::Reserved;
+use crate::layouts::Reserved;
 use crate::unused_heap::{word, words};
-use crate::vm_structs::Table;
 use jvm::object::Handle;
 use jvm::os::descriptor;
 use jvm::os::written_pages::without as range_without;
@@ -24,7 +23,7 @@ pub struct ReservedHeap {
 impl ReservedHeap {
     /// `None` if this JVM does not export the range, or if this object is not in it.
     pub fn of(object: Handle) -> Option<Self> {
-        let place = Reserved::find(Table::find()?)?;
+        let place = Reserved::find().ok()?;
         let heap = word(place.heap)?;
         let [start, length] = words([heap + place.start, heap + place.words])?;
         let reserved = start..start.checked_add(length.checked_mul(8)?)?;

@@ -7,10 +7,9 @@
 //! method, and its bytecode.
 
 use super::code_cache::Returned;
+use super::layouts::{Descriptions, SectionsOutside, SectionsWithin};
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::oop_maps::packed_number;
-use super::place::Place;
-use super::vm_structs::Table;
 
 /// More descriptions than any method has.
 const MOST: u64 = 1 << 24;
@@ -20,11 +19,8 @@ const MOST_INLINED: usize = 1 << 12;
 /// Where compiled methods have their debug information, and how it is written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scopes {
-    method: u64,
+    at: Descriptions,
     sections: Sections,
-    description_bytes: u64,
-    distance: u64,
-    scope: u64,
     /// What a byte of a number is above its value: since JDK 20 no byte is 0.
     excluded: u32,
 }
@@ -32,22 +28,8 @@ pub(super) struct Scopes {
 /// Places of the parts of a compiled method's debug information.
 #[derive(Clone, Copy, Debug)]
 enum Sections {
-    /// Up to JDK 22: in the method's own blob.
-    Within {
-        metadata: Place,
-        descriptions: Place,
-        end: Place,
-        scopes: Place,
-    },
-    /// Since JDK 25: in two blocks outside of the code cache.
-    Outside {
-        mutable: u64,
-        /// The bytes before the metadata.
-        relocations: u64,
-        immutable: u64,
-        descriptions: u64,
-        scopes: u64,
-    },
+    Within(SectionsWithin),
+    Outside(SectionsOutside),
 }
 
 /// The parts of one method's debug information.
@@ -69,56 +51,29 @@ pub struct JavaFrame {
 }
 
 impl Sections {
-    fn find(table: Table) -> Option<Self> {
-        let own = |field| table.offset("nmethod", field);
-        let blob = |field| table.offset("CodeBlob", field);
-        if let Some(immutable) = own("_immutable_data") {
-            return Some(Self::Outside {
-                mutable: blob("_mutable_data")?,
-                relocations: blob("_relocation_size")?,
-                immutable,
-                descriptions: own("_scopes_pcs_offset")?,
-                scopes: own("_scopes_data_offset")?,
-            });
-        }
-        // The beginning of the scopes was a distance up to JDK 8, and an address from 9 on.
-        let address = || table.offset("CompiledMethod", "_scopes_data_begin");
-        let scopes = own("_scopes_data_offset").map(Place::Offset);
-        Some(Self::Within {
-            metadata: Place::Offset(own("_metadata_offset")?),
-            descriptions: Place::Offset(own("_scopes_pcs_offset")?),
-            end: Place::Offset(own("_dependencies_offset")?),
-            scopes: scopes.or_else(|| address().map(Place::Address))?,
-        })
+    fn find() -> Option<Self> {
+        let outside = SectionsOutside::find().map(Self::Outside);
+        outside
+            .or_else(|_| SectionsWithin::find().map(Self::Within))
+            .ok()
     }
 
     fn of(self, memory: &Readable<'_>, blob: Address) -> Option<Found> {
         match self {
-            Self::Within {
-                metadata,
-                descriptions,
-                end,
-                scopes,
-            } => Some(Found {
-                metadata: metadata.read(memory, blob)?,
-                descriptions: descriptions.read(memory, blob)?,
-                end: end.read(memory, blob)?,
-                scopes: scopes.read(memory, blob)?,
+            Self::Within(at) => Some(Found {
+                metadata: at.metadata.read(memory, blob)?,
+                descriptions: at.descriptions.read(memory, blob)?,
+                end: at.end.read(memory, blob)?,
+                scopes: at.scopes.read(memory, blob)?,
             }),
-            Self::Outside {
-                mutable,
-                relocations,
-                immutable,
-                descriptions,
-                scopes,
-            } => {
+            Self::Outside(at) => {
                 let number = |at| memory.read::<u32>(blob.add(at)).map(u64::from);
-                let mutable = Address::new(memory.read(blob.add(mutable))?);
-                let immutable = Address::new(memory.read(blob.add(immutable))?);
-                let scopes = immutable.add(number(scopes)?);
+                let mutable = Address::new(memory.read(blob.add(at.mutable))?);
+                let immutable = Address::new(memory.read(blob.add(at.immutable))?);
+                let scopes = immutable.add(number(at.scopes)?);
                 Some(Found {
-                    metadata: mutable.add(number(relocations)?),
-                    descriptions: immutable.add(number(descriptions)?),
+                    metadata: mutable.add(number(at.relocations)?),
+                    descriptions: immutable.add(number(at.descriptions)?),
                     end: scopes,
                     scopes,
                 })
@@ -129,14 +84,10 @@ impl Sections {
 
 impl Scopes {
     /// Looks up the structures; `None` if this JVM does not export them. `java` is its version.
-    pub(super) fn find(table: Table, java: u32) -> Option<Self> {
-        let method = table.offset("nmethod", "_method");
+    pub(super) fn find(java: u32) -> Option<Self> {
         Some(Self {
-            method: method.or_else(|| table.offset("CompiledMethod", "_method"))?,
-            sections: Sections::find(table)?,
-            description_bytes: Table::size_bytes("PcDesc").filter(|&bytes| bytes != 0)?,
-            distance: table.offset("PcDesc", "_pc_offset")?,
-            scope: table.offset("PcDesc", "_scope_decode_offset")?,
+            at: Descriptions::find().ok().filter(|at| at.bytes != 0)?,
+            sections: Sections::find()?,
             excluded: u32::from(java >= 20),
         })
     }
@@ -151,7 +102,7 @@ impl Scopes {
     ) -> Option<()> {
         if code.is_native {
             methods.push(JavaFrame {
-                method: memory.read(code.blob.add(self.method))?,
+                method: memory.read(code.blob.add(self.at.method))?,
                 bytecode: -1,
             });
             return Some(());
@@ -185,16 +136,16 @@ impl Scopes {
     fn scope_at(&self, memory: &Readable<'_>, found: &Found, distance: u32) -> Option<u32> {
         let bytes = found.end.bits().checked_sub(found.descriptions.bits())?;
         let distance = i32::try_from(distance).ok()?;
-        let mut left = 0..(bytes / self.description_bytes).min(MOST);
+        let mut left = 0..(bytes / self.at.bytes).min(MOST);
         while left.start < left.end {
             let middle = left.start + (left.end - left.start) / 2;
-            let at = found.descriptions.add(middle * self.description_bytes);
-            let there: i32 = memory.read(at.add(self.distance))?;
+            let at = found.descriptions.add(middle * self.at.bytes);
+            let there: i32 = memory.read(at.add(self.at.distance))?;
             match there.cmp(&distance) {
                 std::cmp::Ordering::Less => left.start = middle + 1,
                 std::cmp::Ordering::Greater => left.end = middle,
                 std::cmp::Ordering::Equal => {
-                    let scope = memory.read::<u32>(at.add(self.scope))?;
+                    let scope = memory.read::<u32>(at.add(self.at.scope))?;
                     return (scope != 0).then_some(scope);
                 }
             }
@@ -208,6 +159,7 @@ impl Scopes {
 pub(super) mod tests {
     use super::*;
     use crate::memory::tests::{only, own_mappings, part};
+    use crate::place::Place;
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::sample::Index;
@@ -245,17 +197,19 @@ pub(super) mod tests {
                 mutable: Box::new([99, outer, inner]),
                 immutable: immutable.into(),
                 scopes: Scopes {
-                    method: 16,
-                    sections: Sections::Outside {
+                    at: Descriptions {
+                        method: 16,
+                        bytes: DESCRIPTION_BYTES as u64,
+                        distance: 0,
+                        scope: 4,
+                    },
+                    sections: Sections::Outside(SectionsOutside {
                         mutable: BLOCKS_AT,
                         relocations: BLOCKS_AT + 16,
                         immutable: BLOCKS_AT + 8,
                         descriptions: BLOCKS_AT + 20,
                         scopes: BLOCKS_AT + 24,
-                    },
-                    description_bytes: DESCRIPTION_BYTES as u64,
-                    distance: 0,
-                    scope: 4,
+                    }),
                     excluded: 1,
                 },
             }
@@ -337,12 +291,12 @@ pub(super) mod tests {
         blob.extend(words.map(|word| u64::from_ne_bytes(word.try_into().unwrap())));
         blob[3] = fake.immutable[80..].as_ptr() as u64;
         let scopes = Scopes {
-            sections: Sections::Within {
+            sections: Sections::Within(SectionsWithin {
                 metadata: Place::Offset(0),
                 descriptions: Place::Offset(8),
                 end: Place::Offset(16),
                 scopes: Place::Address(24),
-            },
+            }),
             ..fake.scopes
         };
         let mappings = own_mappings();

@@ -10,18 +10,19 @@
 //! of virtual threads, are read when the copy has found them
 //! ([`stack_chunks`](super::stack_chunks)).
 
-use super::anchor::{AnchorLayout, Frame, CALL_WRAPPER_WORDS};
+use super::anchor::{Frame, CALL_WRAPPER_WORDS};
 use super::call_arguments::CallArguments;
-use super::chunk_layout::{ChunkClass, ChunkFacts};
+use super::chunk_layout::ChunkFacts;
 use super::code_cache::CodeCache;
-use super::local_references::LocalReferences;
+use super::layouts::{
+    AnchorLayout, ChunkClass, LocalReferences, MountedThread, OriginalPc, StackMemory,
+    ThreadFields, Upcalls,
+};
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::oop_maps::{Entry, OopMaps, Spot};
 use super::passed_frames::{Code, PassedFrames, PassedStack};
 use super::reference::Reference;
 use super::thread_list::{ThreadList, ThreadObject};
-use super::upcalls::Upcalls;
-use super::vm_structs::Table;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::rc::Rc;
@@ -86,32 +87,30 @@ impl StandingStacks {
     /// Looks up the structures; the error names what this JVM does not export. `java` is its
     /// version.
     pub fn find(java: u32) -> Result<Self, &'static str> {
-        let table = Table::find().ok_or("gHotSpotVMStructs")?;
         let frames = Self::find_frames()?;
+        let fields = ThreadFields::find()?;
         Ok(Self {
-            maps: Some(OopMaps::find(table, java)?),
-            given_exception: table.offset("JavaThread", "_pending_async_exception"),
-            arguments: CallArguments::find(table, java),
-            local_references: LocalReferences::find(table, &frames.anchor, java),
+            maps: Some(OopMaps::find(java)?),
+            given_exception: fields.given_exception,
+            arguments: CallArguments::find(java),
+            local_references: LocalReferences::known(&frames.anchor, java),
             ..frames
         })
     }
 
     /// The same without the maps that show which words of a frame are references.
     pub(super) fn find_frames() -> Result<Self, &'static str> {
-        let table = Table::find().ok_or("gHotSpotVMStructs")?;
-        let offset = |kind, field: &'static str| table.offset(kind, field).ok_or(field);
         Ok(Self {
             code: CodeCache::find().ok_or("CodeCache")?,
             maps: None,
-            anchor: AnchorLayout::find(table).ok_or("JavaFrameAnchor")?,
-            list: ThreadList::find(table).ok_or("_java_thread_list")?,
-            thread_object: ThreadObject::find(table).ok_or("_threadObj")?,
-            mounted_object: table.offset("JavaThread", "_vthread"),
-            stack_base: offset("JavaThread", "_stack_base")?,
-            original_pc: offset("nmethod", "_orig_pc_offset")?,
-            upcalls: Upcalls::find(table),
-            chunk_class: ChunkClass::find(table),
+            anchor: AnchorLayout::find()?,
+            list: ThreadList::find().ok_or("_java_thread_list")?,
+            thread_object: ThreadObject::find().ok_or("_threadObj")?,
+            mounted_object: MountedThread::find().ok().map(|thread| thread.handle),
+            stack_base: StackMemory::find()?.base,
+            original_pc: OriginalPc::find()?.in_frame,
+            upcalls: Upcalls::find().ok(),
+            chunk_class: ChunkClass::find().ok(),
             given_exception: None,
             arguments: None,
             local_references: None,
@@ -436,6 +435,7 @@ pub(super) mod tests {
     use super::*;
     use crate::chunk_layout::ChunkLayout;
     use crate::code_cache::tests::{FakeCode, MAPS_AT, NAMES};
+    use crate::layouts::ThreadArray;
     use crate::memory::tests::{only, own_mappings, part};
     use crate::oop_maps::tests::FakeMaps;
     use crate::passed_frames::Passed;
@@ -456,11 +456,11 @@ pub(super) mod tests {
                 frame_pointer: 16,
                 pc: 8,
             },
-            list: ThreadList::Array {
-                list,
+            list: ThreadList::Array(ThreadArray {
+                list: list.bits(),
                 length: 0,
                 threads: 8,
-            },
+            }),
             thread_object: ThreadObject::Handle(32),
             mounted_object: Some(40),
             stack_base: 24,

@@ -8,9 +8,9 @@
 //! innermost mark of handles: the thread leads to it, and it leads back to the thread and to the
 //! area of handles, to which the thread leads, too.
 
+use super::layouts::{AroundResult, MountedThread, ThreadFields};
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::thread_list::{ThreadList, ThreadObject};
-use super::vm_structs::Table;
 
 /// Words of a thread in which the child searches for its handles.
 const THREAD_WORDS: u64 = 256;
@@ -73,32 +73,27 @@ pub struct HeldForThread {
 impl ThreadHandles {
     /// Looks up the structures; `None` if this JVM does not export them.
     pub fn find() -> Option<Self> {
-        let table = Table::find()?;
-        let known = [
-            ("ThreadShadow", "_pending_exception"),
-            ("JavaThread", "_exception_oop"),
-            ("JavaThread", "_pending_async_exception"),
-            ("JavaThread", "_vm_result"),
-            ("JavaThread", "_vm_result_oop"),
+        let at = ThreadFields::find().ok()?;
+        let fields = [
+            at.pending_exception,
+            at.exception,
+            at.given_exception,
+            at.result,
         ];
-        let fields = known.map(|(kind, field)| table.offset(kind, field));
-        let has_result = matches!(fields, [.., Some(_), _] | [.., Some(_)]);
-        // Since 25, the result of HotSpot's own code stands there, beside pointers into other
-        // memory.
         let between = || {
-            let from = table.offset("JavaThread", "_vframe_array_last")?;
-            let to = table.offset("JavaThread", "_current_pending_monitor")?;
-            Some((from + WORD_BYTES..to).step_by(8).take(8).collect())
+            let around = AroundResult::find().ok()?;
+            let words = (around.before + WORD_BYTES..around.after).step_by(8);
+            Some(words.take(8).collect())
         };
-        let mounted = table.offset("JavaThread", "_vthread");
-        let mounted = mounted.map(ThreadObject::Handle);
+        let mounted = MountedThread::find().ok();
+        let mounted = mounted.map(|thread| ThreadObject::Handle(thread.handle));
         Some(Self {
-            list: ThreadList::find(table)?,
-            objects: [ThreadObject::find(table), mounted],
+            list: ThreadList::find()?,
+            objects: [ThreadObject::find(), mounted],
             fields: fields.into_iter().flatten().collect(),
-            maybe: match has_result {
-                true => Vec::new(),
-                false => between()?,
+            maybe: match at.result {
+                Some(_) => Vec::new(),
+                None => between()?,
             },
         })
     }
@@ -233,6 +228,7 @@ fn is_mark(memory: &Readable<'_>, mark: Address, thread: Address) -> Option<u64>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layouts::LinkedThreads;
     use crate::memory::tests::{only, own_mappings, part};
     use proptest::collection::vec;
     use proptest::prelude::*;
@@ -282,10 +278,10 @@ mod tests {
         fn held(&self, mappings: &Mappings) -> Option<Vec<HeldForThread>> {
             let words = std::hint::black_box(&self.0);
             let handles = ThreadHandles {
-                list: ThreadList::Linked {
-                    first: Address::new(words.as_ptr() as u64),
+                list: ThreadList::Linked(LinkedThreads {
+                    first: words.as_ptr() as u64,
                     next: 0,
-                },
+                }),
                 objects: [Some(ThreadObject::Address(16)), None],
                 fields: vec![8, 32],
                 maybe: vec![24],

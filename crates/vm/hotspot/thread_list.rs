@@ -1,6 +1,7 @@
 //! HotSpot's list of all Java threads, and where a thread has its object (threadSMR.hpp,
 //! thread.hpp).
 
+use super::layouts::{LinkedThreads, ThreadArray};
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::vm_structs::Table;
 
@@ -11,13 +12,9 @@ const MOST_THREADS: u64 = 1 << 20;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ThreadList {
     /// It leads to the first thread. Each thread holds the address of the next one.
-    Linked { first: Address, next: u64 },
+    Linked(LinkedThreads),
     /// It leads to a list with an array.
-    Array {
-        list: Address,
-        length: u64,
-        threads: u64,
-    },
+    Array(ThreadArray),
 }
 
 /// The field of a thread with its object: a handle, or up to JDK 15 its address.
@@ -29,39 +26,29 @@ pub(super) enum ThreadObject {
 
 impl ThreadList {
     /// `None` if this JVM does not export it.
-    pub(super) fn find(table: Table) -> Option<Self> {
-        if let Some(list) = table.static_address("ThreadsSMRSupport", "_java_thread_list") {
-            return Some(Self::Array {
-                list: Address::new(list),
-                length: table.offset("ThreadsList", "_length")?,
-                threads: table.offset("ThreadsList", "_threads")?,
-            });
-        }
-        Some(Self::Linked {
-            first: Address::new(table.static_address("Threads", "_thread_list")?),
-            next: table.offset("JavaThread", "_next")?,
-        })
+    pub(super) fn find() -> Option<Self> {
+        let array = ThreadArray::find().map(Self::Array);
+        array
+            .or_else(|_| LinkedThreads::find().map(Self::Linked))
+            .ok()
     }
 
     /// All threads; `None` if the list cannot be read.
     pub(super) fn threads(self, memory: &Readable<'_>) -> Option<Vec<Address>> {
         let address = |at| memory.read(at).map(Address::new);
         match self {
-            Self::Linked { first, next } => {
-                let first = Some(address(first)?).filter(|thread| thread.bits() != 0);
+            Self::Linked(at) => {
+                let first =
+                    Some(address(Address::new(at.first))?).filter(|thread| thread.bits() != 0);
                 let threads = std::iter::successors(first, |thread| {
-                    address(thread.add(next)).filter(|thread| thread.bits() != 0)
+                    address(thread.add(at.next)).filter(|thread| thread.bits() != 0)
                 });
                 Some(threads.take(usize::try_from(MOST_THREADS).ok()?).collect())
             }
-            Self::Array {
-                list,
-                length,
-                threads,
-            } => {
-                let list = address(list)?;
-                let count: u32 = memory.read(list.add(length))?;
-                let threads = address(list.add(threads))?;
+            Self::Array(at) => {
+                let list = address(Address::new(at.list))?;
+                let count: u32 = memory.read(list.add(at.length))?;
+                let threads = address(list.add(at.threads))?;
                 let numbers = 0..u64::from(count).min(MOST_THREADS);
                 let threads = numbers.map(|number| address(threads.add(number * WORD_BYTES)));
                 threads.collect()
@@ -72,7 +59,8 @@ impl ThreadList {
 
 impl ThreadObject {
     /// `None` if this JVM does not export it, or has it in another way.
-    pub(super) fn find(table: Table) -> Option<Self> {
+    pub(super) fn find() -> Option<Self> {
+        let table = Table::find()?;
         let (at, kind) = table.typed_offset("JavaThread", "_threadObj")?;
         match kind.as_slice() {
             b"OopHandle" => Some(Self::Handle(at)),
@@ -98,23 +86,27 @@ mod tests {
         let words = std::hint::black_box(words);
         let mappings = own_mappings();
         let memory = Readable::of(&mappings);
-        let at = |word| Address::new(words.as_ptr() as u64 + word * WORD_BYTES);
-        let linked = ThreadList::Linked {
+        let at = |word| words.as_ptr() as u64 + word * WORD_BYTES;
+        let linked = ThreadList::Linked(LinkedThreads {
             first: at(6),
             next: 0,
-        };
-        let array = ThreadList::Array {
+        });
+        let array = ThreadList::Array(ThreadArray {
             list: at(7),
             length: 0,
             threads: 8,
-        };
+        });
         for list in [linked, array] {
-            assert_eq!(list.threads(&memory), Some(vec![at(0), at(1)]), "{list:?}");
+            assert_eq!(
+                list.threads(&memory),
+                Some([0, 1].map(|word| Address::new(at(word))).to_vec()),
+                "{list:?}"
+            );
         }
-        let nobody = ThreadList::Linked {
+        let nobody = ThreadList::Linked(LinkedThreads {
             first: at(1),
             next: 0,
-        };
+        });
         assert_eq!(nobody.threads(&memory), Some(Vec::new()));
     }
 }

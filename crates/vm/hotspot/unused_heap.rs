@@ -7,6 +7,9 @@
 //! does not fit, everything is copied.
 
 use crate::flags::is_on;
+use crate::layouts::{
+    ParallelGenerations, ParallelSpaces, Regions, SerialGenerations, SerialSpaces,
+};
 use crate::vm_structs::Table;
 use jvm::os::careful_reads;
 use std::cmp::Reverse;
@@ -31,24 +34,6 @@ pub enum UnusedHeap {
     Spaces(Spaces),
 }
 
-/// G1's region table.
-#[derive(Clone, Copy, Debug)]
-pub struct Regions {
-    /// Address of the variable with the heap's address.
-    heap: u64,
-    /// Offsets in the heap object: the table's address and its length.
-    table: u64,
-    length: u64,
-    /// Offsets in a region: where it starts and ends.
-    bottom: u64,
-    end: u64,
-    /// Offsets in a region: its tag (JDK 11 and later), and its top, where the next object would go
-    /// (not on 11). At least one of them is known.
-    tag: Option<u64>,
-    top: Option<u64>,
-    region_bytes: u64,
-}
-
 /// The spaces of Parallel or Serial. In each, the memory after the last object is unused.
 #[derive(Clone, Copy, Debug)]
 pub struct Spaces {
@@ -67,11 +52,9 @@ pub struct Spaces {
 impl UnusedHeap {
     /// `None` if another collector is in use, or if this JVM does not export the structures.
     pub fn find() -> Option<Self> {
-        let table = Table::find()?;
-        Regions::find(table)
-            .map(Self::Regions)
-            .or_else(|| Spaces::find(table).map(Self::Spaces))
-            .or_else(|| Spaces::find_serial(table).map(Self::Spaces))
+        let regions = Regions::in_use().map(Self::Regions);
+        let spaces = || Spaces::of_parallel().or_else(Spaces::of_serial);
+        regions.or_else(|| spaces().map(Self::Spaces))
     }
 
     /// The parts outside of which there are no objects, in address order; `None` if they cannot be
@@ -110,45 +93,19 @@ impl UnusedHeap {
 }
 
 impl Regions {
-    fn find(table: Table) -> Option<Self> {
-        let field = |types: [&str; 2], name| {
-            let mut types = types.iter();
-            types.find_map(|kind| table.offset(kind, name))
-        };
-        let region = ["G1HeapRegion", "HeapRegion"];
-        let edge = |name| field(region, name).or_else(|| table.offset("Space", name));
-        let region_bytes = region
-            .iter()
-            .find_map(|kind| table.static_address(kind, "GrainBytes"))?;
-        // Zero if another collector is in use.
-        let region_bytes = word(region_bytes).filter(|&bytes| bytes != 0)?;
-        let manager = field(["G1HeapRegionManager", "HeapRegionManager"], "_regions")?;
+    fn in_use() -> Option<Self> {
         // From 12 to 15 the table is not in the heap object itself.
-        let (regions, kind) = table.typed_offset("G1CollectedHeap", "_hrm")?;
-        if kind.ends_with(b"*") {
-            return None;
-        }
-        let regions = regions + manager;
-        let tag = field(["G1HeapRegionType", "HeapRegionType"], "_tag");
-        let tag = Option::zip(field(region, "_type"), tag).map(|(kind, tag)| kind + tag);
-        let top = field(region, "_top");
-        let top = top.or_else(|| table.offset("G1OffsetTableContigSpace", "_top"));
-        tag.or(top)?;
-        Some(Self {
-            heap: table.static_address("Universe", "_collectedHeap")?,
-            table: regions + table.offset("G1HeapRegionTable", "_base")?,
-            length: regions + table.offset("G1HeapRegionTable", "_length")?,
-            bottom: edge("_bottom")?,
-            end: edge("_end")?,
-            tag,
-            top,
-            region_bytes,
-        })
+        let (_, kind) = Table::find()?.typed_offset("G1CollectedHeap", "_hrm")?;
+        let regions = Self::find().ok()?;
+        regions.tag.or(regions.top)?;
+        // Zero if another collector is in use.
+        let is_in_use = word(regions.grain_bytes)? != 0 && !kind.ends_with(b"*");
+        is_in_use.then_some(regions)
     }
 
     /// All regions. One that is not free counts as full.
     fn all(&self) -> Option<Vec<[u64; 3]>> {
-        let heap = word(self.heap)?;
+        let [heap, region_bytes] = words([self.heap, self.grain_bytes])?;
         let [table, length] = words([heap + self.table, heap + self.length])?;
         let length = usize::try_from(length.min(MOST_REGIONS)).ok()?;
         let mut regions = numbers(&careful_reads::copies(&[table], length * 8)?);
@@ -162,11 +119,11 @@ impl Regions {
             let (bottom, end) = (number(account, self.bottom)?, number(account, self.end)?);
             // Up to 8 the first region of a large object ends where the object ends.
             let bytes = end.checked_sub(bottom)?;
-            if bytes == 0 || bytes % self.region_bytes != 0 {
+            if bytes == 0 || bytes % region_bytes != 0 {
                 return None;
             }
-            let is_free = self.is_free(account, bottom)? && bytes == self.region_bytes;
-            let end = bottom + self.region_bytes;
+            let is_free = self.is_free(account, bottom)? && bytes == region_bytes;
+            let end = bottom + region_bytes;
             all.push([bottom, if is_free { bottom } else { end }, end]);
         }
         Some(all)
@@ -187,57 +144,38 @@ impl Regions {
 }
 
 impl Spaces {
-    fn find(table: Table) -> Option<Self> {
-        let generation = |name| table.static_address("ParallelScavengeHeap", name);
-        let (young, old) = (generation("_young_gen")?, generation("_old_gen")?);
+    fn of_parallel() -> Option<Self> {
+        let at = ParallelGenerations::find().ok()?;
         // Null if another collector is in use.
-        let in_use = words([young, old])?.iter().all(|&address| address != 0);
-        let places = Self::at(
-            table,
-            [young, old],
-            ["PSYoungGen", "PSOldGen", "_object_space"],
-            &["MutableSpace", "ImmutableSpace"],
-        );
-        places.filter(|_| in_use)
+        let in_use = words([at.young, at.old])?
+            .iter()
+            .all(|&address| address != 0);
+        let spaces = ParallelSpaces::find().ok().filter(|_| in_use)?;
+        Some(Self {
+            young: at.young,
+            old: at.old,
+            young_spaces: [spaces.eden, spaces.from, spaces.to],
+            old_space: spaces.old,
+            bottom: spaces.bottom,
+            top: spaces.top,
+            end: spaces.end,
+        })
     }
 
     /// Those of Serial, from 11 on.
-    fn find_serial(table: Table) -> Option<Self> {
+    fn of_serial() -> Option<Self> {
         is_on("UseSerialGC").filter(|&is_on| is_on)?;
-        let heap = word(table.static_address("Universe", "_collectedHeap")?)?;
-        let generation = |name| {
-            let mut kinds = ["SerialHeap", "GenCollectedHeap"].iter();
-            Some(heap + kinds.find_map(|kind| table.offset(kind, name))?)
-        };
-        Self::at(
-            table,
-            [generation("_young_gen")?, generation("_old_gen")?],
-            ["DefNewGeneration", "TenuredGeneration", "_the_space"],
-            &["ContiguousSpace", "Space"],
-        )
-    }
-
-    /// The offsets in these generations, whose spaces are of one of these kinds.
-    fn at(
-        table: Table,
-        [young, old]: [u64; 2],
-        [young_type, old_type, old_space]: [&str; 3],
-        kinds: &[&str],
-    ) -> Option<Self> {
-        let edge = |name| kinds.iter().find_map(|kind| table.offset(kind, name));
-        let space = |name| table.offset(young_type, name);
+        let at = SerialGenerations::find().ok()?;
+        let heap = word(at.heap)?;
+        let spaces = SerialSpaces::find().ok()?;
         Some(Self {
-            young,
-            old,
-            young_spaces: [
-                space("_eden_space")?,
-                space("_from_space")?,
-                space("_to_space")?,
-            ],
-            old_space: table.offset(old_type, old_space)?,
-            bottom: edge("_bottom")?,
-            top: edge("_top")?,
-            end: edge("_end")?,
+            young: heap + at.young,
+            old: heap + at.old,
+            young_spaces: [spaces.eden, spaces.from, spaces.to],
+            old_space: spaces.old,
+            bottom: spaces.bottom,
+            top: spaces.top,
+            end: spaces.end,
         })
     }
 
@@ -350,6 +288,7 @@ mod tests {
         let table = [0, 1, 2, 3, 9, 4].map(|index| regions.get(index).map_or(0, place));
         let heap = [0, place(&table), 6];
         let variable = place(&heap);
+        let grains = [4 * MB, 8 * MB];
         let g1 = Regions {
             heap: place(&variable),
             table: 8,
@@ -358,7 +297,7 @@ mod tests {
             end: 8,
             tag: Some(24),
             top: Some(16),
-            region_bytes: 4 * MB,
+            grain_bytes: place(&grains[0]),
         };
         let parts = |slots: &[u64]| UnusedHeap::Regions(g1).parts(slots);
         assert_eq!(parts(&[]), [68 * MB..76 * MB, 84 * MB..88 * MB]);
@@ -373,7 +312,7 @@ mod tests {
                 .contains(&(84 * MB..88 * MB)));
         }
         let other = Regions {
-            region_bytes: 8 * MB,
+            grain_bytes: place(&grains[1]),
             ..g1
         };
         assert!(UnusedHeap::Regions(other).parts(&[]).is_empty());

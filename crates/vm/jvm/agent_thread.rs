@@ -3,14 +3,13 @@
 use super::env::{call, Env};
 use super::error::JvmtiError;
 use super::jni::Jni;
-use super::memory::Allocated;
+use super::memory::list;
 use super::object::Object;
-use jni::sys::{jobject, JNIEnv};
+use jni::sys::JNIEnv;
 use jvmti_sys::jvmtiEnv;
 use std::cell::Cell;
 use std::os::raw::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::ptr::null_mut;
 
 /// `JVMTI_THREAD_NORM_PRIORITY`.
 const NORMAL_PRIORITY: i32 = 5;
@@ -77,18 +76,9 @@ impl Env {
 
     /// The top thread group; HotSpot names it `system` (`GetTopThreadGroups`).
     fn top_thread_group<'f>(&self, _frame: &Jni<'f>) -> Result<Object<'f>, JvmtiError> {
-        let (mut count, mut groups): (i32, *mut jobject) = (0, null_mut());
-        // SAFETY: both out-parameters outlive the call.
-        unsafe { call!(self, GET_TOP_THREAD_GROUPS(&mut count, &mut groups)) }?;
-        // SAFETY: on success `groups` holds `count` local references made in the current frame.
-        let groups = unsafe { Allocated::new(self, groups, count) };
-        let first = groups
-            .as_slice()
-            .first()
-            .copied()
-            .ok_or(JvmtiError::INTERNAL)?;
-        // SAFETY: as above; only this one is taken.
-        unsafe { Object::from_raw(first) }.ok_or(JvmtiError::INTERNAL)
+        // SAFETY: on success local references made in the current frame.
+        let groups = unsafe { list!(self, GET_TOP_THREAD_GROUPS())?.objects() };
+        groups.into_iter().next().ok_or(JvmtiError::INTERNAL)
     }
 }
 

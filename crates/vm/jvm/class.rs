@@ -1,13 +1,13 @@
 //! Classes and their fields (JVMTI, "Class" and "Field").
 
-use super::env::{call, Env};
+use super::env::{call, get, Env};
 use super::error::JvmtiError;
 use super::field::FieldId;
 use super::jni::Jni;
-use super::memory::Allocated;
+use super::memory::{list, Allocated};
 use super::method::MethodId;
 use super::object::Object;
-use jni::sys::{jfieldID, jmethodID, jobject};
+use jni::sys::jfieldID;
 use std::os::raw::c_char;
 use std::ptr::null_mut;
 
@@ -41,11 +41,8 @@ pub struct FieldFacts {
 impl Env {
     /// All classes that are loaded now, arrays included, of every loader (`GetLoadedClasses`).
     pub fn loaded_classes<'f>(&self, _frame: &Jni<'f>) -> Result<Vec<Object<'f>>, JvmtiError> {
-        let (mut count, mut classes): (i32, *mut jobject) = (0, null_mut());
-        // SAFETY: both out-parameters outlive the call.
-        unsafe { call!(self, GET_LOADED_CLASSES(&mut count, &mut classes)) }?;
-        // SAFETY: on success `classes` holds `count` local references made in the current frame.
-        Ok(unsafe { Allocated::objects(self, classes, count) })
+        // SAFETY: on success local references made in the current frame.
+        unsafe { list!(self, GET_LOADED_CLASSES()).map(|it| it.objects()) }
     }
 
     /// The class's signature in modified UTF-8: `Ljava/lang/String;`, `[I`, `I`
@@ -69,22 +66,16 @@ impl Env {
         _frame: &Jni<'f>,
         class: &Object<'_>,
     ) -> Result<Option<Object<'f>>, JvmtiError> {
-        let mut loader: jobject = null_mut();
-        // SAFETY: `loader` outlives the call.
-        unsafe { call!(self, GET_CLASS_LOADER(class.raw(), &mut loader)) }?;
-        // SAFETY: null or a local reference made in the current frame.
-        Ok(unsafe { Object::from_raw(loader) })
+        // SAFETY: on success null or a local reference made in the current frame.
+        unsafe { get!(self, GET_CLASS_LOADER(class.raw())).map(|it| Object::from_raw(it)) }
     }
 
     /// The ids of the class's own methods (`GetClassMethods`). The JVM creates missing ones.
     ///
     /// `CLASS_NOT_PREPARED` if the class has not been linked yet.
     pub fn method_ids(&self, class: &Object<'_>) -> Result<Vec<MethodId>, JvmtiError> {
-        let (mut count, mut ids): (i32, *mut jmethodID) = (0, null_mut());
-        // SAFETY: both out-parameters outlive the call.
-        unsafe { call!(self, GET_CLASS_METHODS(class.raw(), &mut count, &mut ids)) }?;
-        // SAFETY: on success `ids` holds `count` method ids.
-        let ids = unsafe { Allocated::new(self, ids, count) };
+        // SAFETY: on success method ids in memory that is ours.
+        let ids = unsafe { list!(self, GET_CLASS_METHODS(class.raw())) }?;
         let ids = ids.as_slice().iter();
         Ok(ids.filter_map(|&id| MethodId::from_raw(id)).collect())
     }
@@ -93,11 +84,8 @@ impl Env {
     ///
     /// `CLASS_NOT_PREPARED` if the class has not been linked yet.
     pub fn fields(&self, class: &Object<'_>) -> Result<Vec<FieldFacts>, JvmtiError> {
-        let (mut count, mut ids): (i32, *mut jfieldID) = (0, null_mut());
-        // SAFETY: both out-parameters outlive the call.
-        unsafe { call!(self, GET_CLASS_FIELDS(class.raw(), &mut count, &mut ids)) }?;
-        // SAFETY: on success `ids` holds `count` field ids.
-        let ids = unsafe { Allocated::new(self, ids, count) };
+        // SAFETY: on success field ids in memory that is ours.
+        let ids = unsafe { list!(self, GET_CLASS_FIELDS(class.raw())) }?;
         ids.as_slice()
             .iter()
             .map(|&id| self.field(class, id))
@@ -120,9 +108,8 @@ impl Env {
                 Allocated::string(self, descriptor),
             )
         };
-        let mut modifiers: i32 = 0;
-        // SAFETY: `modifiers` outlives the call.
-        unsafe { call!(self, GET_FIELD_MODIFIERS(class.raw(), id, &mut modifiers)) }?;
+        // SAFETY: `id` is a field of `class`.
+        let modifiers = unsafe { get!(self, GET_FIELD_MODIFIERS(class.raw(), id)) }?;
         Ok(FieldFacts {
             name: name.to_bytes(),
             descriptor: descriptor.to_bytes(),
@@ -145,26 +132,22 @@ impl Env {
     }
 
     fn class_modifiers(&self, class: &Object<'_>) -> Result<i32, JvmtiError> {
-        let mut bits: i32 = 0;
-        // SAFETY: the handle is live; `bits` outlives the call.
-        unsafe { call!(self, GET_CLASS_MODIFIERS(class.raw(), &mut bits)) }?;
-        Ok(bits)
+        // SAFETY: the handle is live.
+        unsafe { get!(self, GET_CLASS_MODIFIERS(class.raw())) }
     }
 
     fn class_status(&self, class: &Object<'_>) -> Result<i32, JvmtiError> {
-        let mut bits: i32 = 0;
-        // SAFETY: the handle is live; `bits` outlives the call.
-        unsafe { call!(self, GET_CLASS_STATUS(class.raw(), &mut bits)) }?;
-        Ok(bits)
+        // SAFETY: the handle is live.
+        unsafe { get!(self, GET_CLASS_STATUS(class.raw())) }
     }
 
     /// The name of the file that the class was compiled from; `ABSENT_INFORMATION` if it is not
     /// known.
     pub fn source_file_name(&self, class: &Object<'_>) -> Result<Vec<u8>, JvmtiError> {
-        let mut name: *mut c_char = null_mut();
-        // SAFETY: `name` outlives the call.
-        unsafe { call!(self, GET_SOURCE_FILE_NAME(class.raw(), &mut name)) }?;
         // SAFETY: on success a NUL-terminated string that is ours.
-        Ok(unsafe { Allocated::string(self, name) }.to_bytes())
+        unsafe {
+            let name = get!(self, GET_SOURCE_FILE_NAME(class.raw()))?;
+            Ok(Allocated::string(self, name).to_bytes())
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Class files on their way into the JVM (JVMTI, event "Class File Load Hook"; "Class":
 //! `RetransformClasses`).
 
-use super::env::{call, Env};
+use super::env::{call, get, Env};
 use super::error::JvmtiError;
 use super::object::Object;
 use jni::sys::jobject;
@@ -10,10 +10,8 @@ impl Env {
     /// Whether the class's methods may be replaced; false for arrays, primitive types, hidden
     /// classes (`IsModifiableClass`).
     pub fn is_modifiable(&self, class: &Object<'_>) -> Result<bool, JvmtiError> {
-        let mut answer: u8 = 0;
         // SAFETY: jboolean is a byte.
-        unsafe { call!(self, IS_MODIFIABLE_CLASS(class.raw(), &mut answer)) }?;
-        Ok(answer != 0)
+        unsafe { get!(self, IS_MODIFIABLE_CLASS(class.raw())) }.map(|answer| answer != 0)
     }
 
     /// Makes the JVM send these classes through the hook again: all of them, or none if one fails

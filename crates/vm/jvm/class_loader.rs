@@ -1,6 +1,6 @@
 //! The classes that a class loader has resolved, found without calling `loadClass`.
 
-use super::jni::{jni_call, Jni};
+use super::jni::{jni_call, jni_object, Jni};
 use super::object::Object;
 use jni::sys::{jmethodID, jobject, jvalue};
 use std::ptr::null_mut;
@@ -70,16 +70,15 @@ impl ResolvedClasses {
         // SAFETY: a live loader, the method's class and id, and its one argument; the result is a
         // local reference or null.
         let found = unsafe {
-            Object::from_raw(jni_call!(
+            jni_object!(
                 jni,
                 CallNonvirtualObjectMethodA(
                     loader.raw(),
                     self.class,
                     self.find,
                     arguments.as_ptr()
-                ),
-                null_mut()
-            ))
+                )
+            )
         };
         jni.clear_exception();
         let Some(found) = found else {

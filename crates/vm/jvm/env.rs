@@ -124,3 +124,14 @@ macro_rules! call {
     };
 }
 pub(super) use call;
+
+/// The same with one more argument, a variable, whose value is the answer.
+///
+/// The function writes it on success, if it writes at all: a number, or a pointer that may be null.
+macro_rules! get {
+    ($env:expr, $slot:ident($($argument:expr),*)) => {{
+        let mut answer = std::mem::zeroed();
+        $crate::env::call!($env, $slot($($argument,)* &mut answer)).map(|()| answer)
+    }};
+}
+pub(super) use get;

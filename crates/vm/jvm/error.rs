@@ -57,6 +57,8 @@ impl JvmtiError {
     }
 }
 
+impl std::error::Error for JvmtiError {}
+
 impl fmt::Display for JvmtiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "JVMTI error {}", self.0)?;

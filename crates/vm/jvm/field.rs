@@ -1,10 +1,9 @@
 //! Field ids, and the values of fields as JNI reports them (JNI, "Accessing Fields of Objects").
 
-use super::jni::{jni_call, Jni};
+use super::jni::{jni_call, jni_object, Jni};
 use super::object::Object;
 use format::BasicType;
 use jni::sys::jfieldID;
-use std::ptr::null_mut;
 
 /// A field's id: the JVM's own key, valid as long as the class is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,13 +57,7 @@ impl<'f> Jni<'f> {
     /// The object that an instance field refers to; `None` is null.
     pub fn object_field(&self, object: &Object<'_>, field: FieldId) -> Option<Object<'f>> {
         // SAFETY: as in `primitive_field`; the answer is a local reference or null.
-        unsafe {
-            Object::from_raw(jni_call!(
-                self,
-                GetObjectField(object.raw(), field.raw()),
-                null_mut()
-            ))
-        }
+        unsafe { jni_object!(self, GetObjectField(object.raw(), field.raw())) }
     }
 
     /// The same of a static field.
@@ -98,12 +91,6 @@ impl<'f> Jni<'f> {
     /// The object that a static field refers to; `None` is null.
     pub fn static_object_field(&self, class: &Object<'_>, field: FieldId) -> Option<Object<'f>> {
         // SAFETY: as in `static_primitive_field`; the answer is a local reference or null.
-        unsafe {
-            Object::from_raw(jni_call!(
-                self,
-                GetStaticObjectField(class.raw(), field.raw()),
-                null_mut()
-            ))
-        }
+        unsafe { jni_object!(self, GetStaticObjectField(class.raw(), field.raw())) }
     }
 }

@@ -1,7 +1,7 @@
 //! Global references: objects that the agent keeps alive for later calls (JNI, "Global
 //! References").
 
-use super::jni::{jni_call, Jni};
+use super::jni::{jni_call, jni_object, Jni};
 use super::object::{Handle, Object};
 use jni::sys::jobject;
 use std::ptr::null_mut;
@@ -39,7 +39,7 @@ impl<'f> Jni<'f> {
         // SAFETY: made by `keep`, and moved in here, so nothing uses it any more; the result is a
         // local reference of the current frame or null.
         unsafe {
-            let local = Object::from_raw(jni_call!(self, NewLocalRef(global.0), null_mut()));
+            let local = jni_object!(self, NewLocalRef(global.0));
             jni_call!(self, DeleteGlobalRef(global.0), ());
             local
         }
@@ -49,7 +49,7 @@ impl<'f> Jni<'f> {
     pub fn local(&self, global: &Global) -> Option<Object<'f>> {
         // SAFETY: made by `keep`, and still there; the result is a local reference of the current
         // frame or null.
-        unsafe { Object::from_raw(jni_call!(self, NewLocalRef(global.0), null_mut())) }
+        unsafe { jni_object!(self, NewLocalRef(global.0)) }
     }
 
     /// Gives the reference back.

@@ -6,7 +6,7 @@
 use super::env::Vm;
 use super::object::Object;
 use jni::objects::{JByteArray, JClass, JObject, JString, JValue};
-use jni::sys::jfieldID;
+use jni::sys::{jfieldID, jobject};
 use std::marker::PhantomData;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
@@ -32,6 +32,18 @@ macro_rules! jni_call {
     };
 }
 pub(super) use jni_call;
+
+/// The same with a function that returns an object: `None` for null, and if the table lacks it.
+macro_rules! jni_object {
+    ($jni:expr, $name:ident($($arg:expr),*)) => {
+        $crate::object::Object::from_raw($crate::jni::jni_call!(
+            $jni,
+            $name($($arg),*),
+            std::ptr::null_mut()
+        ))
+    };
+}
+pub(super) use jni_object;
 
 /// Pops a local frame when dropped, even after a panic.
 struct PushedFrame(*mut JNIEnv);
@@ -128,13 +140,13 @@ impl<'f> Jni<'f> {
     /// (`GetSuperclass`).
     pub fn superclass(&self, class: &Object<'_>) -> Option<Object<'f>> {
         // SAFETY: the handle is a live class; the answer is a local reference or null.
-        unsafe { Object::from_raw(jni_call!(self, GetSuperclass(class.raw()), null_mut())) }
+        unsafe { jni_object!(self, GetSuperclass(class.raw())) }
     }
 
     /// The object's class (`GetObjectClass`).
     pub fn class_of(&self, object: &Object<'_>) -> Option<Object<'f>> {
         // SAFETY: the handle is live and not null; the answer is a local reference.
-        unsafe { Object::from_raw(jni_call!(self, GetObjectClass(object.raw()), null_mut())) }
+        unsafe { jni_object!(self, GetObjectClass(object.raw())) }
     }
 
     /// Whether two references refer to the same object (`IsSameObject`).
@@ -230,11 +242,7 @@ impl<'f> Jni<'f> {
     /// An element of an array of objects; `None` if it is null, or if the index is too high.
     pub fn element(&self, array: &Object<'_>, index: i32) -> Option<Object<'f>> {
         // SAFETY: a live array of objects; the answer is a local reference or null.
-        let element = unsafe {
-            let array = array.raw();
-            let raw = jni_call!(self, GetObjectArrayElement(array, index), null_mut());
-            Object::from_raw(raw)
-        };
+        let element = unsafe { jni_object!(self, GetObjectArrayElement(array.raw(), index)) };
         if element.is_none() {
             self.clear_exception();
         }
@@ -249,7 +257,7 @@ impl<'f> Jni<'f> {
         group: &Object<'_>,
         name: &str,
     ) -> Option<Object<'f>> {
-        let made = self.with_crate(|env| {
+        self.made(|env| {
             let name = env.new_string(name)?;
             // SAFETY: live local references, which the wrappers do not release.
             let (class, group) = unsafe {
@@ -265,9 +273,18 @@ impl<'f> Jni<'f> {
                 &arguments,
             )?;
             Ok(thread.into_raw())
-        })?;
-        // SAFETY: a local reference of the current frame, which lasts at least as long as `'f`.
-        unsafe { Object::from_raw(made) }
+        })
+    }
+
+    /// The object that `body` makes in the current frame. Clears an exception and returns `None`
+    /// for it.
+    pub(super) fn made(
+        &self,
+        body: impl FnOnce(&mut jni::JNIEnv<'_>) -> jni::errors::Result<jobject>,
+    ) -> Option<Object<'f>> {
+        // SAFETY: null, or a local reference of the current frame, which lasts at least as long as
+        // `'f`; nothing else has it, as the crate's wrappers are gone.
+        unsafe { Object::from_raw(self.with_crate(body)?) }
     }
 
     /// Runs `body` with the jni crate's wrapper. Clears an exception and returns `None` for it.

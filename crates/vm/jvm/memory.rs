@@ -5,6 +5,17 @@ use super::object::Object;
 use jni::sys::jobject;
 use std::os::raw::c_char;
 
+/// Calls the JVMTI function in a slot with two more arguments: how many values there are, and
+/// where, in memory that we must free.
+macro_rules! list {
+    ($env:expr, $slot:ident($($argument:expr),*)) => {{
+        let (mut count, mut start): (i32, *mut _) = (0, std::ptr::null_mut());
+        let answer = $crate::env::call!($env, $slot($($argument,)* &mut count, &mut start));
+        answer.map(|()| $crate::memory::Allocated::new($env, start, count))
+    }};
+}
+pub(super) use list;
+
 /// An array of `len` values from the JVM; freed when dropped.
 #[derive(Debug)]
 pub(super) struct Allocated<'e, T> {
@@ -60,20 +71,13 @@ impl<'e> Allocated<'e, c_char> {
     }
 }
 
-impl<'e> Allocated<'e, jobject> {
-    /// Takes over an array of references and frees the array; nulls are left out.
+impl Allocated<'_, jobject> {
+    /// The references; nulls are left out.
     ///
     /// # Safety
-    /// `start` is null, or holds `count` local references or nulls, allocated by `env` and owned by
-    /// nothing else, made in the frame `'f`.
-    pub(super) unsafe fn objects<'f>(
-        env: &'e Env,
-        start: *mut jobject,
-        count: i32,
-    ) -> Vec<Object<'f>> {
-        // SAFETY: the caller's promise.
-        let raw = unsafe { Self::new(env, start, count) };
-        raw.as_slice()
+    /// Each is null, or a local reference made in the frame `'f`, and nothing else owns it.
+    pub(super) unsafe fn objects<'f>(self) -> Vec<Object<'f>> {
+        self.as_slice()
             .iter()
             // SAFETY: the caller's promise.
             .filter_map(|&raw| unsafe { Object::from_raw(raw) })

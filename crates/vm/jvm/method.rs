@@ -1,12 +1,11 @@
 //! Methods (JVMTI, "Method").
 
-use super::env::{call, Env};
+use super::env::{call, get, Env};
 use super::error::JvmtiError;
 use super::jni::Jni;
-use super::memory::Allocated;
+use super::memory::{list, Allocated};
 use super::object::Object;
-use jni::sys::{jmethodID, jobject};
-use jvmti_sys::jvmtiLineNumberEntry;
+use jni::sys::jmethodID;
 use std::os::raw::c_char;
 use std::ptr::null_mut;
 
@@ -86,44 +85,31 @@ impl Env {
         _frame: &Jni<'f>,
         method: MethodId,
     ) -> Result<Object<'f>, JvmtiError> {
-        let mut class: jobject = null_mut();
-        // SAFETY: the JVM itself checks the id.
-        unsafe { call!(self, GET_METHOD_DECLARING_CLASS(method.raw(), &mut class)) }?;
-        // SAFETY: a local reference made in the current frame.
-        unsafe { Object::from_raw(class) }.ok_or(JvmtiError::INTERNAL)
+        // SAFETY: the JVM itself checks the id. On success a local reference made in the current
+        // frame.
+        let class =
+            unsafe { Object::from_raw(get!(self, GET_METHOD_DECLARING_CLASS(method.raw()))?) };
+        class.ok_or(JvmtiError::INTERNAL)
     }
 
     /// Whether the method is native (`IsMethodNative`).
     pub fn is_native(&self, method: MethodId) -> Result<bool, JvmtiError> {
-        let mut native: u8 = 0;
-        // SAFETY: jboolean is a byte.
-        unsafe { call!(self, IS_METHOD_NATIVE(method.raw(), &mut native)) }?;
-        Ok(native != 0)
+        // SAFETY: the JVM itself checks the id; jboolean is a byte.
+        unsafe { get!(self, IS_METHOD_NATIVE(method.raw())) }.map(|native| native != 0)
     }
 
     /// The method's code as it is now, including inserted code; needs the capability
     /// (`GetBytecodes`).
     pub fn bytecodes(&self, method: MethodId) -> Result<Vec<u8>, JvmtiError> {
-        let (mut count, mut code): (i32, *mut u8) = (0, null_mut());
-        // SAFETY: the JVM itself checks the id.
-        unsafe { call!(self, GET_BYTECODES(method.raw(), &mut count, &mut code)) }?;
-        // SAFETY: on success `code` holds `count` bytes.
-        let code = unsafe { Allocated::new(self, code, count) };
+        // SAFETY: the JVM itself checks the id. On success bytes in memory that is ours.
+        let code = unsafe { list!(self, GET_BYTECODES(method.raw())) }?;
         Ok(code.as_slice().to_vec())
     }
 
     /// The start of each line, in the JVM's order (`GetLineNumberTable`); an error if unknown.
     pub fn line_starts(&self, method: MethodId) -> Result<Vec<LineStart>, JvmtiError> {
-        let (mut count, mut table): (i32, *mut jvmtiLineNumberEntry) = (0, null_mut());
-        // SAFETY: the JVM itself checks the id.
-        unsafe {
-            call!(
-                self,
-                GET_LINE_NUMBER_TABLE(method.raw(), &mut count, &mut table)
-            )
-        }?;
-        // SAFETY: on success `table` holds `count` entries.
-        let table = unsafe { Allocated::new(self, table, count) };
+        // SAFETY: the JVM itself checks the id. On success entries in memory that is ours.
+        let table = unsafe { list!(self, GET_LINE_NUMBER_TABLE(method.raw())) }?;
         Ok(table
             .as_slice()
             .iter()

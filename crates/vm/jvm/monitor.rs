@@ -4,10 +4,10 @@
 //! all threads, for a moment. So two answers may be inconsistent if the application runs in
 //! between.
 
-use super::env::{call, Env};
+use super::env::{call, get, Env};
 use super::error::JvmtiError;
 use super::jni::Jni;
-use super::memory::Allocated;
+use super::memory::{list, Allocated};
 use super::object::Object;
 use jni::sys::jobject;
 use std::ptr::null_mut;
@@ -45,16 +45,8 @@ impl Env {
         _frame: &Jni<'f>,
         thread: &Object<'_>,
     ) -> Result<Vec<Object<'f>>, JvmtiError> {
-        let (mut count, mut monitors): (i32, *mut jobject) = (0, null_mut());
-        // SAFETY: both out-parameters outlive the call.
-        unsafe {
-            call!(
-                self,
-                GET_OWNED_MONITOR_INFO(thread.raw(), &mut count, &mut monitors)
-            )
-        }?;
-        // SAFETY: on success `monitors` holds `count` local references made in the current frame.
-        Ok(unsafe { Allocated::objects(self, monitors, count) })
+        // SAFETY: the handle is live; on success local references made in the current frame.
+        unsafe { list!(self, GET_OWNED_MONITOR_INFO(thread.raw())).map(|it| it.objects()) }
     }
 
     /// The monitor that a thread waits to enter, or waits for in `Object.wait`
@@ -66,16 +58,11 @@ impl Env {
         _frame: &Jni<'f>,
         thread: &Object<'_>,
     ) -> Result<Option<Object<'f>>, JvmtiError> {
-        let mut monitor: jobject = null_mut();
-        // SAFETY: `monitor` outlives the call.
-        unsafe {
-            call!(
-                self,
-                GET_CURRENT_CONTENDED_MONITOR(thread.raw(), &mut monitor)
-            )
-        }?;
         // SAFETY: on success null or a local reference made in the current frame.
-        Ok(unsafe { Object::from_raw(monitor) })
+        unsafe {
+            let monitor = get!(self, GET_CURRENT_CONTENDED_MONITOR(thread.raw()))?;
+            Ok(Object::from_raw(monitor))
+        }
     }
 
     /// The threads that own a monitor and that wait for it (`GetObjectMonitorUsage`).
@@ -107,12 +94,13 @@ impl Env {
             Ok(MonitorUsage {
                 owner: Object::from_raw(usage.owner),
                 entry_count: u32::try_from(usage.entry_count).unwrap_or(0),
-                waiters: Allocated::objects(self, usage.waiters, usage.waiter_count),
-                notify_waiters: Allocated::objects(
+                waiters: Allocated::new(self, usage.waiters, usage.waiter_count).objects(),
+                notify_waiters: Allocated::new(
                     self,
                     usage.notify_waiters,
                     usage.notify_waiter_count,
-                ),
+                )
+                .objects(),
             })
         }
     }

@@ -1,9 +1,9 @@
 //! Objects that the agent makes for itself: it knows their contents, so it can check its reads
 //! against them.
 
-use super::env::{call, Env};
+use super::env::{get, Env};
 use super::error::JvmtiError;
-use super::jni::{jni_call, Jni};
+use super::jni::{jni_call, jni_object, Jni};
 use super::object::Object;
 use format::BasicType;
 /// An argument of a constructor.
@@ -62,20 +62,16 @@ impl<'f> Jni<'f> {
         descriptor: &str,
         arguments: &[JValue<'_, '_>],
     ) -> Option<Object<'f>> {
-        let made = self.with_crate(|env| {
+        self.made(|env| {
             // SAFETY: a live local reference, which the wrapper does not give back.
             let class = unsafe { JClass::from_raw(class.raw()) };
             Ok(env.new_object(class, descriptor, arguments)?.into_raw())
-        })?;
-        // SAFETY: a local reference of the current frame, which lasts at least as long as `'f`.
-        unsafe { Object::from_raw(made) }
+        })
     }
 
     /// A new string; `None` if there is no memory for it.
     pub fn new_string(&self, text: &str) -> Option<Object<'f>> {
-        let made = self.with_crate(|env| Ok(env.new_string(text)?.into_raw()))?;
-        // SAFETY: a local reference of the current frame, which lasts at least as long as `'f`.
-        unsafe { Object::from_raw(made) }
+        self.made(|env| Ok(env.new_string(text)?.into_raw()))
     }
 
     /// The object as an argument of a constructor.
@@ -88,7 +84,7 @@ impl<'f> Jni<'f> {
     pub fn new_array_of_bytes(&self, length: usize) -> Option<Object<'f>> {
         let length = i32::try_from(length).ok()?;
         // SAFETY: a plain function of a length; the answer is a local reference or null.
-        let array = unsafe { Object::from_raw(jni_call!(self, NewByteArray(length), null_mut())) };
+        let array = unsafe { jni_object!(self, NewByteArray(length)) };
         if array.is_none() {
             self.clear_exception();
         }
@@ -104,11 +100,10 @@ impl<'f> Jni<'f> {
         let length = i32::try_from(elements.len()).ok()?;
         // SAFETY: a live class; the answer is a local reference or null.
         let array = unsafe {
-            Object::from_raw(jni_call!(
+            jni_object!(
                 self,
-                NewObjectArray(length, element_class.raw(), null_mut()),
-                null_mut()
-            ))
+                NewObjectArray(length, element_class.raw(), null_mut())
+            )
         };
         let Some(array) = array else {
             self.clear_exception();
@@ -126,17 +121,8 @@ impl<'f> Jni<'f> {
 
     /// The elements of an array of references (`GetArrayLength`, `GetObjectArrayElement`).
     pub fn elements(&self, array: &Object<'_>) -> Vec<Option<Object<'f>>> {
-        let a: jobject = array.raw();
-        // SAFETY: a live array.
-        let length = unsafe { jni_call!(self, GetArrayLength(a), 0) };
-        let element = |index| {
-            // SAFETY: a live array of references, and an index in it; the answer is a local
-            // reference or null.
-            unsafe {
-                Object::from_raw(jni_call!(self, GetObjectArrayElement(a, index), null_mut()))
-            }
-        };
-        (0..length).map(element).collect()
+        let indexes = 0..self.array_length(array);
+        indexes.map(|index| self.element(array, index)).collect()
     }
 
     /// A new array of a primitive type with these bytes, in the host's order; `None` if it cannot
@@ -211,18 +197,15 @@ impl<'f> Jni<'f> {
 impl Env {
     /// The object's size in the heap, in bytes, headers and padding included (`GetObjectSize`).
     pub fn object_size_bytes(&self, object: &Object<'_>) -> Result<u64, JvmtiError> {
-        let mut size: i64 = 0;
-        // SAFETY: the handle is live; `size` outlives the call.
-        unsafe { call!(self, GET_OBJECT_SIZE(object.raw(), &mut size)) }?;
+        // SAFETY: the handle is live.
+        let size = unsafe { get!(self, GET_OBJECT_SIZE(object.raw())) }?;
         u64::try_from(size).map_err(|_| JvmtiError::INTERNAL)
     }
 
     /// Makes the JVM assign the object's identity hash, which it keeps in the header
     /// (`GetObjectHashCode`).
     pub fn hash(&self, object: &Object<'_>) -> Result<i32, JvmtiError> {
-        let mut hash: i32 = 0;
-        // SAFETY: the handle is live; `hash` outlives the call.
-        unsafe { call!(self, GET_OBJECT_HASH_CODE(object.raw(), &mut hash)) }?;
-        Ok(hash)
+        // SAFETY: the handle is live.
+        unsafe { get!(self, GET_OBJECT_HASH_CODE(object.raw())) }
     }
 }

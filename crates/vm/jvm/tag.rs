@@ -1,16 +1,14 @@
 //! Tags: numbers that an environment stores for objects (JVMTI, "Heap").
 
-use super::env::{call, Env};
+use super::env::{call, get, Env};
 use super::error::JvmtiError;
 use super::object::Object;
 
 impl Env {
     /// The object's tag in this environment; 0 if it has none (`GetTag`).
     pub fn tag(&self, object: &Object<'_>) -> Result<i64, JvmtiError> {
-        let mut tag: i64 = 0;
-        // SAFETY: the handle is live; `tag` outlives the call.
-        unsafe { call!(self, GET_TAG(object.raw(), &mut tag)) }?;
-        Ok(tag)
+        // SAFETY: the handle is live.
+        unsafe { get!(self, GET_TAG(object.raw())) }
     }
 
     /// Gives the object a tag in this environment (`SetTag`).

@@ -1,9 +1,9 @@
 //! Threads and their groups (JVMTI, "Thread" and "Thread Group").
 
-use super::env::{call, Env};
+use super::env::{call, get, Env};
 use super::error::JvmtiError;
 use super::jni::Jni;
-use super::memory::Allocated;
+use super::memory::{list, Allocated};
 use super::object::Object;
 use jni::sys::jobject;
 use jvmti_sys::jvmtiThreadInfo;
@@ -71,38 +71,27 @@ impl ThreadState {
 impl Env {
     /// The state of a thread (`GetThreadState`).
     pub fn thread_state(&self, thread: &Object<'_>) -> Result<ThreadState, JvmtiError> {
-        let mut state: i32 = 0;
-        // SAFETY: `state` outlives the call.
-        unsafe { call!(self, GET_THREAD_STATE(thread.raw(), &mut state)) }?;
-        Ok(ThreadState(state))
+        // SAFETY: the handle is live.
+        unsafe { get!(self, GET_THREAD_STATE(thread.raw())) }.map(ThreadState)
     }
 
     /// The calling thread, which must be attached (`GetCurrentThread`).
     pub fn current_thread<'f>(&self, _frame: &Jni<'f>) -> Result<Object<'f>, JvmtiError> {
-        let mut thread: jobject = null_mut();
-        // SAFETY: `thread` outlives the call.
-        unsafe { call!(self, GET_CURRENT_THREAD(&mut thread)) }?;
-        // SAFETY: a local reference made in the current frame.
-        unsafe { Object::from_raw(thread) }.ok_or(JvmtiError::INTERNAL)
+        // SAFETY: on success a local reference made in the current frame.
+        unsafe { Object::from_raw(get!(self, GET_CURRENT_THREAD())?) }.ok_or(JvmtiError::INTERNAL)
     }
 
     /// The platform threads that are alive (`GetAllThreads`).
     pub fn live_threads<'f>(&self, _frame: &Jni<'f>) -> Result<Vec<Object<'f>>, JvmtiError> {
-        let (mut count, mut threads): (i32, *mut jobject) = (0, null_mut());
-        // SAFETY: both out-parameters outlive the call.
-        unsafe { call!(self, GET_ALL_THREADS(&mut count, &mut threads)) }?;
-        // SAFETY: on success `threads` holds `count` local references made in the current frame.
-        Ok(unsafe { Allocated::objects(self, threads, count) })
+        // SAFETY: on success local references made in the current frame.
+        unsafe { list!(self, GET_ALL_THREADS()).map(|it| it.objects()) }
     }
 
     /// The number that [`Self::set_thread_number`] gave a thread, virtual or not; 0 if none
     /// (`GetThreadLocalStorage`).
     pub fn thread_number(&self, thread: &Object<'_>) -> Result<usize, JvmtiError> {
-        let mut number: *mut c_void = null_mut();
-        // SAFETY: `number` outlives the call. The stored value is a number and is never
-        // dereferenced.
-        unsafe { call!(self, GET_THREAD_LOCAL_STORAGE(thread.raw(), &mut number)) }?;
-        Ok(number as usize)
+        // SAFETY: the stored value is a number and is never dereferenced.
+        unsafe { get!(self, GET_THREAD_LOCAL_STORAGE(thread.raw())) }.map(|number| number as usize)
     }
 
     /// Gives a thread a number for its lifetime (`SetThreadLocalStorage`).

@@ -16,29 +16,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 impl Env {
     /// Has the listener called back; each event must still be switched on.
     pub fn install_callbacks<L: Listener>(&self) -> Result<(), JvmtiError> {
-        let mut callbacks = Callbacks::new();
-        callbacks.set(event::VM_INIT, vm_init::<L> as _);
-        callbacks.set(event::VM_DEATH, vm_death::<L> as _);
-        callbacks.set(event::THREAD_START, thread_start::<L> as _);
-        callbacks.set(event::THREAD_END, thread_end::<L> as _);
-        callbacks.set(event::CLASS_FILE_LOAD_HOOK, class_file_load_hook::<L> as _);
-        callbacks.set(
-            event::GARBAGE_COLLECTION_FINISH,
-            garbage_collection_finish::<L> as _,
-        );
-        callbacks.set(event::CLASS_LOAD, class_load::<L> as _);
-        callbacks.set(event::CLASS_PREPARE, class_prepare::<L> as _);
-        callbacks.set(event::SAMPLED_OBJECT_ALLOC, sampled_object_alloc::<L> as _);
-        callbacks.set(event::MONITOR_CONTENDED_ENTER, contended_enter::<L> as _);
-        callbacks.set(
-            event::MONITOR_CONTENDED_ENTERED,
-            contended_entered::<L> as _,
-        );
-        callbacks.set(event::MONITOR_WAIT, monitor_wait::<L> as _);
-        callbacks.set(event::MONITOR_WAITED, monitor_waited::<L> as _);
-        callbacks.set(event::COMPILED_METHOD_LOAD, compiled_method_load as _);
-        callbacks.set(event::DATA_DUMP_REQUEST, data_dump_request::<L> as _);
-        callbacks.set(event::RESOURCE_EXHAUSTED, resource_exhausted::<L> as _);
+        let callbacks = callbacks::<L>();
         // SAFETY: the functions below have the signatures of jvmti.h and a net each.
         unsafe { self.set_event_callbacks(&callbacks) }
     }
@@ -58,45 +36,191 @@ fn inside<L: Listener>(body: impl FnOnce(&'static L)) {
     }));
 }
 
-/// `jvmtiEventVMInit`.
-unsafe extern "system" fn vm_init<L: Listener>(
-    _env: *mut jvmtiEnv,
-    jni: *mut JNIEnv,
-    _thread: jobject,
-) {
-    // SAFETY: this thread's environment, valid until the callback returns.
-    inside(|listener: &'static L| unsafe { Jni::enter(jni, |jni| listener.vm_init(jni)) });
+/// A function an event, by the arguments of `jvmti.h` after the environment, and all of them as the
+/// JVM takes them.
+macro_rules! callbacks {
+    ($(
+        $(#[$about:meta])*
+        $event:ident: $name:ident($($argument:ident: $kind:ty),*) $body:block
+    )*) => {
+        $(
+            $(#[$about])*
+            #[allow(clippy::too_many_arguments)] // JVMTI's own signatures
+            unsafe extern "system" fn $name<L: Listener>(
+                _env: *mut jvmtiEnv,
+                $($argument: $kind),*
+            ) $body
+        )*
+
+        fn callbacks<L: Listener>() -> Callbacks {
+            let mut all = Callbacks::new();
+            $(all.set(event::$event, $name::<L> as _);)*
+            all
+        }
+    };
 }
 
-/// `jvmtiEventVMDeath`. Not inside the gate: it closes it.
-unsafe extern "system" fn vm_death<L: Listener>(_env: *mut jvmtiEnv, jni: *mut JNIEnv) {
-    let _ = catch_unwind(AssertUnwindSafe(|| {
-        let Some(listener) = L::current() else {
-            return;
+callbacks! {
+    /// `jvmtiEventVMInit`.
+    VM_INIT: vm_init(jni: *mut JNIEnv, _thread: jobject) {
+        // SAFETY: this thread's environment, valid until the callback returns.
+        inside(|listener: &'static L| unsafe { Jni::enter(jni, |jni| listener.vm_init(jni)) });
+    }
+
+    /// `jvmtiEventVMDeath`. Not inside the gate: it closes it.
+    VM_DEATH: vm_death(jni: *mut JNIEnv) {
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            let Some(listener) = L::current() else {
+                return;
+            };
+            // SAFETY: as in `vm_init`.
+            unsafe { Jni::enter(jni, |jni| listener.vm_death(jni)) };
+        }));
+    }
+
+    /// `jvmtiEventThreadStart`.
+    THREAD_START: thread_start(jni: *mut JNIEnv, thread: jobject) {
+        // SAFETY: this callback's arguments.
+        unsafe { of_object(jni, thread, L::thread_start) };
+    }
+
+    /// `jvmtiEventThreadEnd`.
+    THREAD_END: thread_end(jni: *mut JNIEnv, thread: jobject) {
+        // SAFETY: this callback's arguments.
+        unsafe { of_object(jni, thread, L::thread_end) };
+    }
+
+    /// `jvmtiEventClassFileLoadHook`.
+    CLASS_FILE_LOAD_HOOK: class_file_load_hook(
+        jni: *mut JNIEnv, _redefined: jobject, loader: jobject, _name: *const c_char,
+        _protection_domain: jobject, length: i32, bytes: *const u8, new_length: *mut i32,
+        new_bytes: *mut *mut u8
+    ) {
+        let file = (bytes, length);
+        // SAFETY: what the JVM passed to this callback.
+        unsafe {
+            of_file(
+                jni,
+                loader,
+                file,
+                (new_bytes, new_length),
+                L::class_file_load_hook,
+            )
         };
-        // SAFETY: as in `vm_init`.
-        unsafe { Jni::enter(jni, |jni| listener.vm_death(jni)) };
-    }));
-}
+    }
 
-/// `jvmtiEventThreadStart`.
-unsafe extern "system" fn thread_start<L: Listener>(
-    _env: *mut jvmtiEnv,
-    jni: *mut JNIEnv,
-    thread: jobject,
-) {
-    // SAFETY: this callback's arguments.
-    unsafe { of_object(jni, thread, L::thread_start) };
-}
+    /// `jvmtiEventGarbageCollectionFinish`. Not inside the gate: in a safepoint nobody may wait,
+    /// and nothing is called.
+    GARBAGE_COLLECTION_FINISH: garbage_collection_finish() {
+        if let Some(listener) = L::current() {
+            listener.garbage_collection_finish();
+        }
+    }
 
-/// `jvmtiEventThreadEnd`.
-unsafe extern "system" fn thread_end<L: Listener>(
-    _env: *mut jvmtiEnv,
-    jni: *mut JNIEnv,
-    thread: jobject,
-) {
-    // SAFETY: this callback's arguments.
-    unsafe { of_object(jni, thread, L::thread_end) };
+    /// `jvmtiEventClassLoad`.
+    CLASS_LOAD: class_load(_jni: *mut JNIEnv, _thread: jobject, _class: jobject) {
+        inside(L::class_load);
+    }
+
+    /// `jvmtiEventClassPrepare`.
+    CLASS_PREPARE: class_prepare(jni: *mut JNIEnv, _thread: jobject, class: jobject) {
+        // SAFETY: this callback's arguments.
+        unsafe {
+            of_object(jni, class, |listener: &L, _, class| {
+                listener.class_prepare(class)
+            })
+        };
+    }
+
+    /// `jvmtiEventCompiledMethodLoad`. Nothing: that somebody listens is what has HotSpot note the
+    /// lines of compiled code.
+    COMPILED_METHOD_LOAD: compiled_method_load(
+        _method: jmethodID, _code_bytes: i32, _code: *const c_void, _map_length: i32,
+        _map: *const c_void, _compile_info: *const c_void
+    ) {}
+
+    /// `jvmtiEventDataDumpRequest`.
+    DATA_DUMP_REQUEST: data_dump_request() {
+        inside(L::data_dump_request);
+    }
+
+    /// `jvmtiEventResourceExhausted`. Nothing on the agent's own threads, which would wait for
+    /// themselves.
+    RESOURCE_EXHAUSTED: resource_exhausted(
+        jni: *mut JNIEnv, flags: i32, _reserved: *const c_void, description: *const c_char
+    ) {
+        if is_agent_thread() {
+            return;
+        }
+        inside(|listener: &L| {
+            let what = (!description.is_null())
+                // SAFETY: a C string of the JVM's, which stays until the callback returns.
+                .then(|| unsafe { CStr::from_ptr(description) }.to_string_lossy());
+            let kind = event::ResourceKind::of(flags);
+            let what = what.unwrap_or_default();
+            // SAFETY: this thread's environment, valid until the callback returns.
+            unsafe { Jni::enter(jni, |jni| listener.resource_exhausted(jni, kind, &what)) };
+        });
+    }
+
+    /// `jvmtiEventSampledObjectAlloc`.
+    SAMPLED_OBJECT_ALLOC: sampled_object_alloc(
+        jni: *mut JNIEnv, thread: jobject, object: jobject, class: jobject, size_bytes: i64
+    ) {
+        inside(|listener: &L| {
+            // SAFETY: local references of this callback, which the JVM gives back itself.
+            let (thread, object, class) = unsafe {
+                let thread = Object::from_raw(thread);
+                (thread, Object::from_raw(object), Object::from_raw(class))
+            };
+            let (Some(thread), Some(object), Some(class)) = (thread, object, class) else {
+                return;
+            };
+            let allocation = Allocation {
+                thread: &thread,
+                object: &object,
+                class: &class,
+                size_bytes: u64::try_from(size_bytes).unwrap_or(0),
+            };
+            // SAFETY: as in `vm_init`.
+            unsafe { Jni::enter(jni, |jni| listener.sampled_object_alloc(jni, &allocation)) };
+        });
+    }
+
+    /// `jvmtiEventMonitorContendedEnter`.
+    MONITOR_CONTENDED_ENTER: contended_enter(
+        jni: *mut JNIEnv, thread: jobject, monitor: jobject
+    ) {
+        // SAFETY: what the JVM passed to this callback.
+        unsafe { of_monitor(jni, thread, monitor, L::contended_enter) };
+    }
+
+    /// `jvmtiEventMonitorContendedEntered`.
+    MONITOR_CONTENDED_ENTERED: contended_entered(
+        jni: *mut JNIEnv, thread: jobject, monitor: jobject
+    ) {
+        // SAFETY: as in `contended_enter`.
+        unsafe { of_monitor(jni, thread, monitor, L::contended_entered) };
+    }
+
+    /// `jvmtiEventMonitorWait`.
+    MONITOR_WAIT: monitor_wait(
+        jni: *mut JNIEnv, thread: jobject, monitor: jobject, timeout_millis: i64
+    ) {
+        let body = |listener: &L, jni: &Jni<'_>, of: &OfMonitor<'_, '_>| {
+            listener.monitor_wait(jni, of, u64::try_from(timeout_millis).unwrap_or(0));
+        };
+        // SAFETY: as in `contended_enter`.
+        unsafe { of_monitor(jni, thread, monitor, body) };
+    }
+
+    /// `jvmtiEventMonitorWaited`.
+    MONITOR_WAITED: monitor_waited(
+        jni: *mut JNIEnv, thread: jobject, monitor: jobject, _timed_out: u8
+    ) {
+        // SAFETY: as in `contended_enter`.
+        unsafe { of_monitor(jni, thread, monitor, L::monitor_waited) };
+    }
 }
 
 /// Runs `body` with the object that a callback was called with, unless it is null.
@@ -115,33 +239,6 @@ unsafe fn of_object<L: Listener>(
             unsafe { Jni::enter(jni, |jni| body(listener, jni, &object)) };
         }
     });
-}
-
-/// `jvmtiEventClassFileLoadHook`.
-#[allow(clippy::too_many_arguments)] // JVMTI's own signature
-unsafe extern "system" fn class_file_load_hook<L: Listener>(
-    _env: *mut jvmtiEnv,
-    jni: *mut JNIEnv,
-    _redefined: jobject,
-    loader: jobject,
-    _name: *const c_char,
-    _protection_domain: jobject,
-    length: i32,
-    bytes: *const u8,
-    new_length: *mut i32,
-    new_bytes: *mut *mut u8,
-) {
-    let file = (bytes, length);
-    // SAFETY: what the JVM passed to this callback.
-    unsafe {
-        of_file(
-            jni,
-            loader,
-            file,
-            (new_bytes, new_length),
-            L::class_file_load_hook,
-        )
-    };
 }
 
 /// Has the listener see a class file, and hands the JVM what it answers.
@@ -188,158 +285,6 @@ pub(super) unsafe fn of_file<L: Listener>(
             *new_bytes = memory;
         }
     });
-}
-
-/// `jvmtiEventGarbageCollectionFinish`. Not inside the gate: in a safepoint nobody may wait, and
-/// nothing is called.
-unsafe extern "system" fn garbage_collection_finish<L: Listener>(_env: *mut jvmtiEnv) {
-    if let Some(listener) = L::current() {
-        listener.garbage_collection_finish();
-    }
-}
-
-/// `jvmtiEventClassLoad`.
-unsafe extern "system" fn class_load<L: Listener>(
-    _env: *mut jvmtiEnv,
-    _jni: *mut JNIEnv,
-    _thread: jobject,
-    _class: jobject,
-) {
-    inside(L::class_load);
-}
-
-/// `jvmtiEventClassPrepare`.
-unsafe extern "system" fn class_prepare<L: Listener>(
-    _env: *mut jvmtiEnv,
-    jni: *mut JNIEnv,
-    _thread: jobject,
-    class: jobject,
-) {
-    // SAFETY: this callback's arguments.
-    unsafe {
-        of_object(jni, class, |listener: &L, _, class| {
-            listener.class_prepare(class)
-        })
-    };
-}
-
-/// `jvmtiEventCompiledMethodLoad`. Nothing: that somebody listens is what has HotSpot note the
-/// lines of compiled code.
-unsafe extern "system" fn compiled_method_load(
-    _env: *mut jvmtiEnv,
-    _method: jmethodID,
-    _code_bytes: i32,
-    _code: *const c_void,
-    _map_length: i32,
-    _map: *const c_void,
-    _compile_info: *const c_void,
-) {
-}
-
-/// `jvmtiEventDataDumpRequest`.
-unsafe extern "system" fn data_dump_request<L: Listener>(_env: *mut jvmtiEnv) {
-    inside(L::data_dump_request);
-}
-
-/// `jvmtiEventResourceExhausted`. Nothing on the agent's own threads, which would wait for
-/// themselves.
-unsafe extern "system" fn resource_exhausted<L: Listener>(
-    _env: *mut jvmtiEnv,
-    jni: *mut JNIEnv,
-    flags: i32,
-    _reserved: *const c_void,
-    description: *const c_char,
-) {
-    if is_agent_thread() {
-        return;
-    }
-    inside(|listener: &L| {
-        let what = (!description.is_null())
-            // SAFETY: a C string of the JVM's, which stays until the callback returns.
-            .then(|| unsafe { CStr::from_ptr(description) }.to_string_lossy());
-        let kind = event::ResourceKind::of(flags);
-        let what = what.unwrap_or_default();
-        // SAFETY: this thread's environment, valid until the callback returns.
-        unsafe { Jni::enter(jni, |jni| listener.resource_exhausted(jni, kind, &what)) };
-    });
-}
-
-/// `jvmtiEventSampledObjectAlloc`.
-unsafe extern "system" fn sampled_object_alloc<L: Listener>(
-    _env: *mut jvmtiEnv,
-    jni: *mut JNIEnv,
-    thread: jobject,
-    object: jobject,
-    class: jobject,
-    size_bytes: i64,
-) {
-    inside(|listener: &L| {
-        // SAFETY: local references of this callback, which the JVM gives back itself.
-        let (thread, object, class) = unsafe {
-            let thread = Object::from_raw(thread);
-            (thread, Object::from_raw(object), Object::from_raw(class))
-        };
-        let (Some(thread), Some(object), Some(class)) = (thread, object, class) else {
-            return;
-        };
-        let allocation = Allocation {
-            thread: &thread,
-            object: &object,
-            class: &class,
-            size_bytes: u64::try_from(size_bytes).unwrap_or(0),
-        };
-        // SAFETY: as in `vm_init`.
-        unsafe { Jni::enter(jni, |jni| listener.sampled_object_alloc(jni, &allocation)) };
-    });
-}
-
-/// `jvmtiEventMonitorContendedEnter`.
-unsafe extern "system" fn contended_enter<L: Listener>(
-    _env: *mut jvmtiEnv,
-    jni: *mut JNIEnv,
-    thread: jobject,
-    monitor: jobject,
-) {
-    // SAFETY: what the JVM passed to this callback.
-    unsafe { of_monitor(jni, thread, monitor, L::contended_enter) };
-}
-
-/// `jvmtiEventMonitorContendedEntered`.
-unsafe extern "system" fn contended_entered<L: Listener>(
-    _env: *mut jvmtiEnv,
-    jni: *mut JNIEnv,
-    thread: jobject,
-    monitor: jobject,
-) {
-    // SAFETY: as in `contended_enter`.
-    unsafe { of_monitor(jni, thread, monitor, L::contended_entered) };
-}
-
-/// `jvmtiEventMonitorWait`.
-unsafe extern "system" fn monitor_wait<L: Listener>(
-    _env: *mut jvmtiEnv,
-    jni: *mut JNIEnv,
-    thread: jobject,
-    monitor: jobject,
-    timeout_millis: i64,
-) {
-    let body = |listener: &L, jni: &Jni<'_>, of: &OfMonitor<'_, '_>| {
-        listener.monitor_wait(jni, of, u64::try_from(timeout_millis).unwrap_or(0));
-    };
-    // SAFETY: as in `contended_enter`.
-    unsafe { of_monitor(jni, thread, monitor, body) };
-}
-
-/// `jvmtiEventMonitorWaited`.
-unsafe extern "system" fn monitor_waited<L: Listener>(
-    _env: *mut jvmtiEnv,
-    jni: *mut JNIEnv,
-    thread: jobject,
-    monitor: jobject,
-    _timed_out: u8,
-) {
-    // SAFETY: as in `contended_enter`.
-    unsafe { of_monitor(jni, thread, monitor, L::monitor_waited) };
 }
 
 /// An event of a monitor, unless it is one of the agent's own threads.

@@ -1,7 +1,7 @@
 //! Weak handles: they refer to an object as long as it lives, and do not keep it alive (JNI, "Weak
 //! Global References").
 
-use super::jni::{jni_call, Jni};
+use super::jni::{jni_call, jni_object, Jni};
 use super::object::{Handle, Object};
 use jni::sys::jobject;
 use std::ptr::null_mut;
@@ -49,7 +49,7 @@ impl<'f> Jni<'f> {
     /// reference.
     pub fn upgrade(&self, weak: &Weak) -> Option<Object<'f>> {
         // SAFETY: made by `weak` and not released; the result is a local reference or null.
-        unsafe { Object::from_raw(jni_call!(self, NewLocalRef(weak.0), null_mut())) }
+        unsafe { jni_object!(self, NewLocalRef(weak.0)) }
     }
 
     /// Whether a weak handle's object was collected.

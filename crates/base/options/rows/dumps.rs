@@ -83,7 +83,7 @@ pub(super) const ROWS: &[Row] = &[
                the dump at the JVM's end",
         set: |said, value| within(value, 1..=MOST_MILLISECONDS, "maxpause must be from 1 to 86400000").map(|milliseconds| said.options.max_pause = Some(Duration::from_millis(milliseconds))),
     },
-    // `fork`, `image`, or `both`: an image that is compared with the fork. Tests choose.
+    // `fork`, `image`, or `both`: an image that is compared with the heap. Tests choose.
     Row {
         name: "copy",
         values: "auto|fork|image|both",

@@ -3,7 +3,7 @@
 use super::row::Row;
 use crate::condition::bytes;
 use crate::values::{within, yes_no};
-use crate::{Place, Said, Sent};
+use crate::{Destination, Product, Said};
 use writer::{FileMode, GzipLevel, Peer};
 
 const MOST_FILES: usize = 10_000;
@@ -17,7 +17,7 @@ pub(super) const ROWS: &[Row] = &[
         help: "name of the file; `java.hprof.txt` for text. `%p`: process id, `%t`: time (UTC), \
                `%n`: number of the dump, `%h`: host, `%%`: a percent sign. A named pipe \
                receives each dump as it is made",
-        set: |said, value| goes_to(said, value, Place::File(value.to_owned())),
+        set: |said, value| goes_to(said, value, Destination::File(value.to_owned())),
     },
     Row {
         name: "exec",
@@ -26,7 +26,7 @@ pub(super) const ROWS: &[Row] = &[
         help: "a command that receives each dump on its standard input, started with `/bin/sh \
                -c`; replaces `file=`. The dump counts if the exit code is 0. `%` as in `file=`; \
                no comma",
-        set: |said, value| goes_to(said, value, Place::Exec(value.to_owned())),
+        set: |said, value| goes_to(said, value, Destination::Command(value.to_owned())),
     },
     Row {
         name: "net",
@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Row] = &[
         help: "sends the files through a socket and reads commands from it; replaces `file=`",
         set: |said, value| {
             let peer = Peer::parse(value).ok_or("")?;
-            goes_to(said, value, Place::Net(peer))
+            goes_to(said, value, Destination::Net(peer))
         },
     },
     Row {
@@ -126,27 +126,31 @@ pub(super) const ROWS: &[Row] = &[
         help: "",
         set: |said, value| {
             let (what, path) = value.split_once(':').ok_or("")?;
-            let sent = match what {
-                "graph" => Sent::Graph,
-                "counts" => Sent::Counts,
-                "dump" => Sent::Dump,
+            let product = match what {
+                "graph" => Product::Graph,
+                "counts" => Product::Counts,
+                "dump" => Product::Dump,
                 // It is taken from the text before the options are parsed.
                 "answer" => return Ok(()),
                 _ => return Err(""),
             };
-            goes_to(said, path, Place::Socket(sent, path.into()))
+            goes_to(said, path, Destination::Socket(product, path.into()))
         },
     },
 ];
 
 /// The output has only one destination, which has a name.
-fn goes_to(said: &mut Said, value: &str, place: Place) -> Result<(), &'static str> {
+fn goes_to(
+    said: &mut Said,
+    value: &str,
+    destination: Destination<String>,
+) -> Result<(), &'static str> {
     if value.is_empty() {
         return Err("");
     }
-    if said.place.is_some() {
+    if said.destination.is_some() {
         return Err("file or net options should only appear once");
     }
-    said.place = Some(place);
+    said.destination = Some(destination);
     Ok(())
 }

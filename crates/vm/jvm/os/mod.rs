@@ -9,7 +9,6 @@ pub mod fork_handlers;
 pub mod host;
 pub mod huge_pages;
 pub mod image;
-pub mod image_check;
 pub mod map_reserve;
 mod memory_file;
 pub mod others_time;
