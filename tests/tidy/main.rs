@@ -206,6 +206,21 @@ fn unsafe_code_is_allowed_behind_the_fence_alone() {
     }
 }
 
+/// Whoever reads the block sees the reason there.
+#[test]
+fn an_answer_about_safety_points_nowhere_else() {
+    for path in all_files() {
+        let text = read(&root().join(&path));
+        for pointer in ["as above", "as in `", "see above"] {
+            assert!(
+                !text.contains(&format!("// SAFETY: {pointer}")),
+                "{}: SAFETY: {pointer}",
+                path.display()
+            );
+        }
+    }
+}
+
 #[test]
 fn files_are_touched_in_one_place() {
     for path in [

@@ -277,7 +277,7 @@ mod tests {
             taken.push((block, layout));
         }
         for (number, &(block, layout)) in taken.iter().enumerate() {
-            // SAFETY: as above.
+            // SAFETY: a block of this size, all of which was written.
             let bytes = unsafe { std::slice::from_raw_parts(block, layout.size()) };
             assert!(bytes.iter().all(|&byte| usize::from(byte) == number));
         }

@@ -29,7 +29,8 @@ struct OwnThread(libc::pthread_t);
 // SAFETY: the name of a thread, valid on every thread until one of them joins it, and `join` takes
 // it. On musl it is a pointer.
 unsafe impl Send for OwnThread {}
-// SAFETY: as above; nothing reads it through a shared reference.
+// SAFETY: the name of a thread, valid on every thread until one of them joins it, and `join`
+// takes it. On musl it is a pointer; nothing reads it through a shared reference.
 unsafe impl Sync for OwnThread {}
 
 /// The work that is passed to the thread.

@@ -97,7 +97,7 @@ mod tests {
             let tell = told.clone();
             scope.spawn(move || {
                 tell.send(threads::this_thread()).expect("heard");
-                // SAFETY: as above.
+                // SAFETY: an initialised mutex, which this thread locks and unlocks.
                 unsafe {
                     libc::pthread_mutex_lock(lock.0.get());
                     libc::pthread_mutex_unlock(lock.0.get());
@@ -106,7 +106,7 @@ mod tests {
             let waiting = id.recv().expect("a thread");
             wait_until_asleep(waiting);
             assert!(threads::waits_for_lock(waiting));
-            // SAFETY: as above.
+            // SAFETY: an initialised mutex that this thread has locked.
             unsafe { libc::pthread_mutex_unlock(lock.0.get()) };
 
             let (wake, sleep) = event;

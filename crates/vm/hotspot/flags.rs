@@ -16,15 +16,15 @@ pub fn is_on(name: &str) -> Option<bool> {
 
 /// The value of a switch of eight bytes that is a number; `None` as for [`is_on`].
 pub fn number(name: &str) -> Option<u64> {
-    // SAFETY: as above; such a number has eight bytes.
+    // SAFETY: HotSpot keeps each value as long as the process lives; this one has eight bytes.
     value(name).map(|value| unsafe { value.cast::<u64>().read_unaligned() })
 }
 
 /// The text of a switch; `None` as for [`is_on`], and if it is not set.
 pub fn text(name: &str) -> Option<String> {
     let value = value(name)?;
-    // SAFETY: as above; such a switch has the address of a C string, or null. It is set before the
-    // agent is loaded.
+    // SAFETY: HotSpot keeps each value as long as the process lives. Such a switch has the address
+    // of a C string, or null; it is set before the agent is loaded.
     unsafe {
         let text = value.cast::<*const c_char>().read_unaligned();
         (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())

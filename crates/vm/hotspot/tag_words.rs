@@ -34,12 +34,12 @@ impl TagWords for TagCell {
     }
 
     fn referrer_address(&self) -> u64 {
-        // SAFETY: as in `address`.
+        // SAFETY: two words of the JVM's stack lie before the tag, as `address` explains.
         unsafe { self.raw().cast::<u64>().sub(1).read() }
     }
 
     fn owner_address(&self) -> u64 {
-        // SAFETY: as in `address`.
+        // SAFETY: two words of the JVM's stack lie before the tag, as `address` explains.
         unsafe { self.raw().cast::<u64>().sub(2).read() }
     }
 }

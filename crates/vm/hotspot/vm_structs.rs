@@ -51,7 +51,7 @@ impl Table {
     /// Offset of a field in its struct, and the field's C++ type.
     pub fn typed_offset(self, type_name: &str, field_name: &str) -> Option<(u64, Vec<u8>)> {
         let entry = self.entry(type_name, field_name)?;
-        // SAFETY: as above; the entry has a C string with the type.
+        // SAFETY: the entry has a uint64_t and a C string with the type there (vmStructs.hpp).
         unsafe {
             let kind = text(entry.add(self.type_string))?.to_bytes().to_vec();
             Some((entry.add(self.offset).cast::<u64>().read(), kind))
@@ -85,7 +85,7 @@ impl Table {
         let name = usize::try_from(exported(c"gHotSpotVMTypeEntryTypeNameOffset")?).ok()?;
         let size = usize::try_from(exported(c"gHotSpotVMTypeEntrySizeOffset")?).ok()?;
         for number in 0..MOST_ENTRIES {
-            // SAFETY: as in `entry`; the size is a uint64_t.
+            // SAFETY: the table ends by an entry without a name; the size is a uint64_t.
             unsafe {
                 let entry = types.add(number * stride);
                 if text(entry.add(name))?.to_bytes() == type_name.as_bytes() {
@@ -103,7 +103,7 @@ impl Table {
         let name_at = usize::try_from(exported(c"gHotSpotVMIntConstantEntryNameOffset")?).ok()?;
         let value = usize::try_from(exported(c"gHotSpotVMIntConstantEntryValueOffset")?).ok()?;
         for number in 0..MOST_ENTRIES {
-            // SAFETY: as in `entry`; the value is an int.
+            // SAFETY: the table ends by an entry without a name; the value is an int.
             unsafe {
                 let entry = constants.add(number * stride);
                 if text(entry.add(name_at))?.to_bytes() == name.as_bytes() {

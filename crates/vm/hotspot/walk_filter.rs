@@ -178,7 +178,7 @@ mod tests {
         let filter = variables_of(&words).filter_of(0x5002).expect("a filter");
         // SAFETY: the words are this test's own.
         unsafe { filter.clear() };
-        // SAFETY: as above.
+        // SAFETY: the words are this test's own.
         let word: u64 = unsafe { filter.0.read() };
         assert_eq!(word, TAGGED & 0xFFFF_FFFF);
     }

@@ -18,7 +18,8 @@ pub struct ResolvedClasses {
 // SAFETY: global references and method ids may be used on every thread (JNI, "Global and Local
 // References").
 unsafe impl Send for ResolvedClasses {}
-// SAFETY: as above.
+// SAFETY: global references and method ids may be used on every thread (JNI, "Global and Local
+// References").
 unsafe impl Sync for ResolvedClasses {}
 
 impl ResolvedClasses {

@@ -24,7 +24,8 @@ pub struct Env {
 
 // SAFETY: the specification lets every attached thread use every environment.
 unsafe impl Send for Env {}
-// SAFETY: as above; the functions synchronise themselves.
+// SAFETY: the specification lets every attached thread use every environment; the functions
+// synchronise themselves.
 unsafe impl Sync for Env {}
 
 /// The virtual machine, which creates environments.
@@ -35,7 +36,7 @@ pub struct Vm {
 
 // SAFETY: the invocation interface is callable from every thread (JNI, "The Invocation API").
 unsafe impl Send for Vm {}
-// SAFETY: as above.
+// SAFETY: the invocation interface is callable from every thread (JNI, "The Invocation API").
 unsafe impl Sync for Vm {}
 
 impl Vm {

@@ -56,7 +56,7 @@ impl<'f> Jni<'f> {
 
     /// The object that an instance field refers to; `None` is null.
     pub fn object_field(&self, object: &Object<'_>, field: FieldId) -> Option<Object<'f>> {
-        // SAFETY: as in `primitive_field`; the answer is a local reference or null.
+        // SAFETY: an object and a field of its class; the answer is a local reference or null.
         unsafe { jni_object!(self, GetObjectField(object.raw(), field.raw())) }
     }
 
@@ -90,7 +90,7 @@ impl<'f> Jni<'f> {
 
     /// The object that a static field refers to; `None` is null.
     pub fn static_object_field(&self, class: &Object<'_>, field: FieldId) -> Option<Object<'f>> {
-        // SAFETY: as in `static_primitive_field`; the answer is a local reference or null.
+        // SAFETY: a class and a static field of it; the answer is a local reference or null.
         unsafe { jni_object!(self, GetStaticObjectField(class.raw(), field.raw())) }
     }
 }

@@ -19,7 +19,7 @@ pub struct LastHook(*const c_void);
 
 // SAFETY: the address of a function.
 unsafe impl Send for LastHook {}
-// SAFETY: as above.
+// SAFETY: the address of a function.
 unsafe impl Sync for LastHook {}
 
 impl LastHook {

@@ -144,7 +144,7 @@ impl<'f> Jni<'f> {
                 BasicType::Object => return None,
             }
         };
-        // SAFETY: as above.
+        // SAFETY: a local reference that JNI has just returned, or null.
         let Some(array) = (unsafe { Object::from_raw(array) }) else {
             self.clear_exception();
             return None;

@@ -66,7 +66,8 @@ pub struct Tracker {
 // SAFETY: global references and field ids may be used on every thread (JNI, "Global and Local
 // References").
 unsafe impl Send for Tracker {}
-// SAFETY: as above.
+// SAFETY: global references and field ids may be used on every thread (JNI, "Global and Local
+// References").
 unsafe impl Sync for Tracker {}
 
 impl Tracker {

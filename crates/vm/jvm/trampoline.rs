@@ -73,7 +73,7 @@ callbacks! {
             let Some(listener) = L::current() else {
                 return;
             };
-            // SAFETY: as in `vm_init`.
+            // SAFETY: this thread's environment, valid until the callback returns.
             unsafe { Jni::enter(jni, |jni| listener.vm_death(jni)) };
         }));
     }
@@ -182,7 +182,7 @@ callbacks! {
                 class: &class,
                 size_bytes: u64::try_from(size_bytes).unwrap_or(0),
             };
-            // SAFETY: as in `vm_init`.
+            // SAFETY: this thread's environment, valid until the callback returns.
             unsafe { Jni::enter(jni, |jni| listener.sampled_object_alloc(jni, &allocation)) };
         });
     }
@@ -199,7 +199,7 @@ callbacks! {
     MONITOR_CONTENDED_ENTERED: contended_entered(
         jni: *mut JNIEnv, thread: jobject, monitor: jobject
     ) {
-        // SAFETY: as in `contended_enter`.
+        // SAFETY: what the JVM passed to this callback.
         unsafe { of_monitor(jni, thread, monitor, L::contended_entered) };
     }
 
@@ -210,7 +210,7 @@ callbacks! {
         let body = |listener: &L, jni: &Jni<'_>, of: &OfMonitor<'_, '_>| {
             listener.monitor_wait(jni, of, u64::try_from(timeout_millis).unwrap_or(0));
         };
-        // SAFETY: as in `contended_enter`.
+        // SAFETY: what the JVM passed to this callback.
         unsafe { of_monitor(jni, thread, monitor, body) };
     }
 
@@ -218,7 +218,7 @@ callbacks! {
     MONITOR_WAITED: monitor_waited(
         jni: *mut JNIEnv, thread: jobject, monitor: jobject, _timed_out: u8
     ) {
-        // SAFETY: as in `contended_enter`.
+        // SAFETY: what the JVM passed to this callback.
         unsafe { of_monitor(jni, thread, monitor, L::monitor_waited) };
     }
 }
@@ -235,7 +235,7 @@ unsafe fn of_object<L: Listener>(
     inside(|listener: &L| {
         // SAFETY: a local reference of this callback, which the JVM gives back itself.
         if let Some(object) = unsafe { Object::from_raw(object) } {
-            // SAFETY: as in `vm_init`.
+            // SAFETY: this thread's environment, valid until the callback returns.
             unsafe { Jni::enter(jni, |jni| body(listener, jni, &object)) };
         }
     });

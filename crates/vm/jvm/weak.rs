@@ -13,7 +13,8 @@ pub struct Weak(jobject);
 
 // SAFETY: weak global references may be used on every thread (JNI, "Global and Local References").
 unsafe impl Send for Weak {}
-// SAFETY: as above.
+// SAFETY: weak global references may be used on every thread (JNI, "Global and Local
+// References").
 unsafe impl Sync for Weak {}
 
 impl Weak {

@@ -82,26 +82,26 @@ impl Memory for ProcessMemory {
 
     #[inline(always)]
     fn u16(self, address: u64) -> u16 {
-        // SAFETY: as in `u8`.
+        // SAFETY: the caller of `new` vouches for every address.
         unsafe { (address as *const u16).read_unaligned() }
     }
 
     #[inline(always)]
     fn u32(self, address: u64) -> u32 {
-        // SAFETY: as in `u8`.
+        // SAFETY: the caller of `new` vouches for every address.
         unsafe { (address as *const u32).read_unaligned() }
     }
 
     #[inline(always)]
     fn u64(self, address: u64) -> u64 {
-        // SAFETY: as in `u8`.
+        // SAFETY: the caller of `new` vouches for every address.
         unsafe { (address as *const u64).read_unaligned() }
     }
 
     #[inline(always)]
     fn bytes(&self, address: u64, len: usize) -> &[u8] {
-        // SAFETY: as in `u8`; nothing writes to these bytes, so the slice stays unchanged as long
-        // as the process lives.
+        // SAFETY: the caller of `new` vouches for every address; nothing writes to these bytes, so
+        // the slice stays unchanged as long as the process lives.
         unsafe { std::slice::from_raw_parts(address as *const u8, len) }
     }
 

@@ -78,7 +78,7 @@ mod tests {
         write(&mut context, there);
         assert_eq!(read(&context), there);
         write(&mut context, before);
-        // SAFETY: as above.
+        // SAFETY: a struct of numbers and pointers that may be null; zeros are valid.
         let zeros: libc::mcontext_t = unsafe { std::mem::zeroed() };
         assert_eq!(format!("{context:?}"), format!("{zeros:?}"));
     }

@@ -53,7 +53,8 @@ pub(super) struct SampleRing {
 // SAFETY: only the owner of the turn touches frames; all other fields are atomic or locked. The
 // method ids in frames are keys, which any thread may have.
 unsafe impl Send for SampleRing {}
-// SAFETY: as above.
+// SAFETY: only the owner of the turn touches frames; all other fields are atomic or locked. The
+// method ids in frames are keys, which any thread may have.
 unsafe impl Sync for SampleRing {}
 
 /// A cell that belongs to its writer until it is [published](Self::publish).

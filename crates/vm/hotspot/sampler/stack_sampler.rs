@@ -355,7 +355,7 @@ unsafe fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
                 std::mem::transmute(handler);
             handler(signal, info, context);
         },
-        // SAFETY: as above.
+        // SAFETY: the previous handler, which takes the signal's number alone.
         handler => unsafe {
             let handler: unsafe extern "C" fn(c_int) = std::mem::transmute(handler);
             handler(signal);
@@ -407,7 +407,7 @@ mod tests {
         assert_eq!(FOREIGN.load(Ordering::SeqCst), 1);
         // Install it again: the handler must not become its own predecessor.
         install().unwrap();
-        // SAFETY: as above.
+        // SAFETY: a handler of this test; the signal is raised on this thread.
         unsafe { libc::raise(SIGNAL) };
         assert_eq!(FOREIGN.load(Ordering::SeqCst), 2);
     }

@@ -380,7 +380,7 @@ mod tests {
     }
 
     fn block() {
-        // SAFETY: as above.
+        // SAFETY: a signal set that outlives the calls.
         unsafe {
             let mut set: libc::sigset_t = zeroed();
             libc::sigemptyset(&mut set);

@@ -302,7 +302,7 @@ impl Actions {
                 .to_str()
                 .and_then(|name| name.parse().ok());
             if let Some(number @ 3..) = number {
-                // SAFETY: as above. One that is closed by then is no error.
+                // SAFETY: an initialised value; a number. One that is closed by then is no error.
                 check(unsafe { libc::posix_spawn_file_actions_addclose(&mut self.0, number) })?;
             }
         }

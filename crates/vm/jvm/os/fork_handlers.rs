@@ -156,7 +156,7 @@ unsafe extern "C" fn visit(
     // SAFETY: the library is loaded, and the dynamic linker's lock keeps it loaded.
     if let Some(library) = unsafe { Library::of(info) } {
         let is_allocator = seen.allocator != 0 && library.first_byte == seen.allocator;
-        // SAFETY: as above.
+        // SAFETY: the library is loaded, and the dynamic linker's lock keeps it loaded.
         seen.registers |= !is_allocator && unsafe { library.imports(&REGISTER) };
     }
     c_int::from(seen.registers)

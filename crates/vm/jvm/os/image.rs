@@ -145,11 +145,11 @@ impl Image {
     /// these addresses but the JVM, whose heap it is.
     pub unsafe fn take_place(&self, mapped: &[Range<u64>]) -> io::Result<()> {
         for range in mapped {
-            // SAFETY: see above.
+            // SAFETY: the caller says that only the JVM, whose heap this is, refers to it.
             unsafe { map(range, None)? };
         }
         for piece in merged(self.pieces()) {
-            // SAFETY: see above.
+            // SAFETY: the pieces lie within the heap, to which only the JVM refers.
             unsafe { map(&piece.range, Some((&self.file, piece.place)))? };
         }
         Ok(())
@@ -263,7 +263,7 @@ mod tests {
     }
 
     fn put(address: u64, value: u8) {
-        // SAFETY: as above.
+        // SAFETY: the tests map what they write.
         unsafe { (address as *mut u8).write_volatile(value) };
     }
 

@@ -7,7 +7,7 @@ pub struct Semaphore(Box<UnsafeCell<libc::sem_t>>);
 
 // SAFETY: semaphores may be shared between threads, and the memory does not move.
 unsafe impl Send for Semaphore {}
-// SAFETY: as above.
+// SAFETY: semaphores may be shared between threads, and the memory does not move.
 unsafe impl Sync for Semaphore {}
 
 impl std::fmt::Debug for Semaphore {

@@ -58,7 +58,7 @@ impl TestMemory {
     }
 
     pub(super) fn get(&self, offset: u64) -> u8 {
-        // SAFETY: as above.
+        // SAFETY: a byte of this memory.
         unsafe { self.at(offset).read_volatile() }
     }
 

@@ -31,7 +31,7 @@ pub struct Marks {
 
 // SAFETY: the words are atomic, and this value owns them.
 unsafe impl Send for Marks {}
-// SAFETY: as above.
+// SAFETY: the words are atomic, and this value owns them.
 unsafe impl Sync for Marks {}
 
 impl Marks {
