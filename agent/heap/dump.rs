@@ -3,7 +3,7 @@
 use super::dumper::dump_by_hotspot;
 use super::error::{estimate_text, Again, Context, DumpError};
 use super::fork::{self, Attempt, Child, Ending};
-use super::left::check_mappings;
+use super::left::{check_mappings, MAPPINGS};
 use super::object_sizes;
 use super::outcome::{sent_what, Outcome};
 use super::request::{Request, Way};
@@ -107,7 +107,7 @@ pub(super) fn take_turn() -> Result<MutexGuard<'static, Option<Ending>>, String>
         return Err(why.to_owned());
     }
     *last_child = None;
-    check_mappings()?;
+    check_mappings(MAPPINGS)?;
     copied::tell(Step::Begins);
     Ok(last_child)
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 /// Most lines of product code of each package: neither blank nor comment, without tests, examples
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 14] = [
-    ("agent", 14704),
+    ("agent", 14734),
     ("cli", 12634),
     ("crates/base/format", 1597),
     ("crates/base/headroom", 249),
@@ -17,8 +17,8 @@ const MOST_CODE_LINES: [(&str, usize); 14] = [
     ("crates/read/text", 1365),
     ("crates/vm/bytecode", 2523),
     ("crates/vm/hotspot", 4520),
-    ("crates/vm/jvm", 4702),
-    ("crates/vm/snapshot", 3512),
+    ("crates/vm/jvm", 4765),
+    ("crates/vm/snapshot", 3518),
     ("tables", 1154),
     ("writer", 3811),
 ];
@@ -34,7 +34,7 @@ const MOST_WORDS: [(&str, usize); 25] = [
     ("docs/design/fork.md", 1999),
     ("docs/design/roots.md", 1298),
     ("docs/getting-started.md", 202),
-    ("docs/heap-dumps.md", 2327),
+    ("docs/heap-dumps.md", 2335),
     ("docs/hprof-command.md", 756),
     ("docs/installing.md", 393),
     ("docs/java.md", 869),

@@ -4,13 +4,17 @@
 use super::image::HeapImage;
 use super::rounds::{bytes, check_room};
 use crate::heap::error::{Again, DumpError};
-use crate::heap::left::memory_left;
+use crate::heap::left::{check_mappings, memory_left};
 use headroom::MemoryLeft;
 use hotspot::{Mapped, SharedHeap};
 use jvm::os::careful_reads::why_unknown;
-use jvm::os::image::Image;
+use jvm::os::descriptor::read;
+use jvm::os::image::{FilePlace, Image, SecondMapping};
 use jvm::os::semaphore::Semaphore;
+use jvm::os::written_pages::joined;
 use snapshot::layout::Colours;
+use snapshot::mappings::Mappings;
+use std::cmp::Reverse;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,6 +33,9 @@ const MOST_THREADS: usize = 8;
 /// then, and how often.
 const CHANGES: Duration = Duration::from_millis(10);
 const LOOKS: u32 = 50;
+/// Most second mappings of the heap, and how many mappings the process must have left for them.
+const MOST_SECOND_MAPPINGS: usize = 64;
+const LEFT_MAPPINGS: usize = 2000;
 
 /// Room for an image of the heap, then the image.
 #[derive(Debug)]
@@ -60,7 +67,10 @@ impl SharedImage {
         let refused = |why| DumpError::Engine(format!("an image of the heap {why}"));
         check_room(&left, room).map_err(refused)?;
         let image = Image::with_room(room, || left.too_little().is_none());
-        let image = image.map_err(no_room)?;
+        let mut image = image.map_err(no_room)?;
+        if let Ok(mapped) = account(&heap) {
+            image.read_through(mapped_again(mapped.used).unwrap_or_default());
+        }
         let image = Self {
             copying: Copying::start(image),
             used_bytes: used_bytes(&heap, &left)?,
@@ -95,7 +105,9 @@ impl HeapImage for SharedImage {
     fn copy(&mut self, unused: &[Range<u64>]) -> Result<Vec<Range<u64>>, Again> {
         let mapped = still(&self.heap)?;
         let image = &self.copying.image;
-        if self.left.too_little().is_some() || !image.plan(&mapped.used) {
+        let maps = mappings().map_err(unread)?;
+        let is_planned = image.plan(&mapped.used, |range| maps.place_in_file(range));
+        if self.left.too_little().is_some() || !is_planned {
             return Err(Again::Grown);
         }
         self.copying.copy_all();
@@ -178,6 +190,29 @@ pub(super) fn account(heap: &SharedHeap) -> io::Result<Mapped> {
         sleep(CHANGES);
     }
     Err(why)
+}
+
+/// Second mappings of what is largest in these ranges; none if the system does not say where it is,
+/// or if the application would have few mappings left. While they are made, the collector may map
+/// other memory there, so the system is asked what they are of.
+fn mapped_again(used: Vec<Range<u64>>) -> Option<Vec<(SecondMapping, FilePlace)>> {
+    check_mappings(LEFT_MAPPINGS).ok()?;
+    let maps = mappings().ok()?;
+    let used = joined(used);
+    let mut parts: Vec<Range<u64>> = used.iter().flat_map(|part| maps.shared(part)).collect();
+    parts.sort_unstable_by_key(|part| Reverse(part.end - part.start));
+    parts.truncate(MOST_SECOND_MAPPINGS);
+    let seconds: Vec<SecondMapping> = parts.iter().filter_map(SecondMapping::of).collect();
+    let maps = mappings().ok()?;
+    let placed = seconds.into_iter().filter_map(|second| {
+        let place = maps.place_in_file(second.range())?;
+        Some((second, place))
+    });
+    Some(placed.collect())
+}
+
+fn mappings() -> io::Result<Mappings> {
+    Ok(Mappings::parse(&read("/proc/self/maps")?))
 }
 
 impl Copying {

@@ -182,6 +182,14 @@ impl Mappings {
         true
     }
 
+    /// The file's inode and the offset in it of a range that one mapping of a file contains.
+    pub fn place_in_file(&self, range: &Range<u64>) -> Option<(u64, u64)> {
+        let mapping = self.at(range.start)?;
+        let is_whole = range.end <= mapping.range.end && mapping.inode != 0;
+        let offset = mapping.offset + (range.start - mapping.range.start);
+        is_whole.then_some((mapping.inode, offset))
+    }
+
     /// The parts of a range that are writable and have no file.
     pub fn anonymous<'m>(
         &'m self,

@@ -18,6 +18,8 @@ const PAGE_BYTES: u64 = 4096;
 pub struct Image {
     /// The memory as a file, for the child's mappings.
     file: OwnedFd,
+    /// Mappings to read, each with its place in its file.
+    seconds: Vec<(SecondMapping, FilePlace)>,
     /// Where this process has mapped it.
     start: u64,
     bytes: u64,
@@ -33,6 +35,60 @@ pub struct Image {
 struct Piece {
     range: Range<u64>,
     place: u64,
+    /// Where a second mapping has the same memory; `None` if it is mapped when it is copied.
+    source: Option<u64>,
+}
+
+/// The inode of a file, and an offset in it.
+pub type FilePlace = (u64, u64);
+
+/// Shared memory that this process has mapped once more, at addresses that nothing else knows. Its
+/// pages are there, so that reading them meets no page fault. It is unmapped on drop.
+#[derive(Debug)]
+pub struct SecondMapping(Range<u64>);
+
+impl SecondMapping {
+    /// Maps again what is mapped shared from here on; `None` if it is not, or the system refuses.
+    /// No forked process has it.
+    pub fn of(range: &Range<u64>) -> Option<Self> {
+        let bytes = usize::try_from(range.end - range.start).ok()?;
+        // SAFETY: the kernel checks the source (mremap(2)), and chooses new addresses.
+        let start = unsafe {
+            let start = libc::mremap(range.start as *mut _, 0, bytes, libc::MREMAP_MAYMOVE);
+            if start == libc::MAP_FAILED {
+                return None;
+            }
+            libc::madvise(start, bytes, libc::MADV_DONTFORK);
+            start as u64
+        };
+        let second = Self(start..start + (range.end - range.start));
+        for part in parts(second.0.clone()) {
+            let bytes = usize::try_from(part.end - part.start).ok()?;
+            // SAFETY: the range is a part of this value's mapping. An error leaves page faults.
+            unsafe { libc::madvise(part.start as *mut _, bytes, libc::MADV_POPULATE_READ) };
+        }
+        Some(second)
+    }
+
+    /// Its addresses.
+    pub fn range(&self) -> &Range<u64> {
+        &self.0
+    }
+
+    /// Where it has this part of its file; `own` is its own place there.
+    fn source(&self, own: FilePlace, wanted: FilePlace, bytes: u64) -> Option<u64> {
+        let from = wanted.1.checked_sub(own.1)?;
+        let is_within = from.checked_add(bytes)? <= self.0.end - self.0.start;
+        (own.0 == wanted.0 && is_within).then(|| self.0.start + from)
+    }
+}
+
+impl Drop for SecondMapping {
+    fn drop(&mut self) {
+        let bytes = usize::try_from(self.0.end - self.0.start).unwrap_or(0);
+        // SAFETY: this value's own mapping, which nothing reads any more.
+        unsafe { libc::munmap(self.0.start as *mut _, bytes) };
+    }
 }
 
 impl Image {
@@ -59,6 +115,7 @@ impl Image {
         };
         let image = Self {
             file,
+            seconds: Vec::new(),
             start,
             bytes,
             pieces: OnceLock::new(),
@@ -93,15 +150,35 @@ impl Image {
         }
     }
 
+    /// Has pieces be read through these mappings where they have their memory: copying takes half
+    /// the time if no memory has to be mapped for it.
+    pub fn read_through(&mut self, seconds: Vec<(SecondMapping, FilePlace)>) {
+        self.seconds = seconds;
+    }
+
     /// What shall be copied, page by page, for the first call; `false` if there is no room for it.
-    pub fn plan(&self, ranges: &[Range<u64>]) -> bool {
+    /// `place_in_file` tells where in its file a range is mapped from now on until it is copied.
+    pub fn plan(
+        &self,
+        ranges: &[Range<u64>],
+        place_in_file: impl Fn(&Range<u64>) -> Option<FilePlace>,
+    ) -> bool {
         let mut place = 0;
         let mut pieces = Vec::new();
         for range in ranges {
             let start = range.start - range.start % PAGE_BYTES;
             for part in parts(start..range.end.next_multiple_of(PAGE_BYTES)) {
                 let bytes = part.end - part.start;
-                pieces.push(Piece { range: part, place });
+                let wanted = place_in_file(&part);
+                let mut seconds = self.seconds.iter();
+                let source = wanted.and_then(|wanted| {
+                    seconds.find_map(|(second, own)| second.source(*own, wanted, bytes))
+                });
+                pieces.push(Piece {
+                    range: part,
+                    place,
+                    source,
+                });
                 place += bytes;
             }
         }
@@ -120,8 +197,18 @@ impl Image {
             .get(self.taken.fetch_add(1, Ordering::Relaxed))
         {
             let target = self.start + piece.place;
-            if !copy_shared(&piece.range, target) {
-                self.failed.store(true, Ordering::Relaxed);
+            match piece.source {
+                Some(source) => {
+                    let bytes = usize::try_from(piece.range.end - piece.range.start).unwrap_or(0);
+                    // SAFETY: the source lies in a second mapping, of memory that is mapped in the
+                    // heap, so its file has it; the target is a part of the image of its own.
+                    unsafe {
+                        let (source, target) = (source as *const u8, target as *mut u8);
+                        std::ptr::copy_nonoverlapping(source, target, bytes);
+                    }
+                }
+                None if copy_shared(&piece.range, target) => {}
+                None => self.failed.store(true, Ordering::Relaxed),
             }
             self.copied.fetch_add(1, Ordering::Release);
         }
@@ -273,7 +360,7 @@ mod tests {
         let at = |mib: u64| heap.start + mib * MIB;
         (0..16).for_each(|mib| put(at(mib), 1));
         let image = shared(13 * MIB);
-        assert!(image.plan(&[at(0)..at(9), at(10) + 4096..at(12) + 1]));
+        assert!(image.plan(&[at(0)..at(9), at(10) + 4096..at(12) + 1], |_| None));
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| image.copy());
@@ -298,6 +385,30 @@ mod tests {
         assert_eq!((byte(at(3)), byte(at(4))), (2, 1));
     }
 
+    /// A piece is read there if the second mapping has all of it, wherever the heap is mapped.
+    #[test]
+    fn a_second_mapping_is_read_where_it_has_the_memory() {
+        let heap = shared(16 * MIB);
+        (0..16).for_each(|mib| put(heap.start + mib * MIB, u8::try_from(mib).expect("small")));
+        let second = SecondMapping::of(&(heap.start + 4 * MIB..heap.start + 12 * MIB));
+        let second = second.expect("a mapping");
+        let from = second.range().start;
+        let mut image = shared(16 * MIB);
+        image.read_through(vec![(second, (7, 4 * MIB))]);
+        let place = |range: &Range<u64>| Some((7, range.start - heap.start));
+        assert!(image.plan(&[heap.start..heap.start + 16 * MIB; 1], place));
+        let sources = image.pieces().iter().map(|piece| piece.source);
+        let expected = [None, Some(from), Some(from + 4 * MIB), None];
+        assert_eq!(sources.collect::<Vec<_>>(), expected);
+        image.copy();
+        assert!(image.is_copied() && !image.has_failed());
+        let copied = (0..16).map(|mib| byte(image.start + mib * MIB));
+        assert_eq!(copied.collect::<Vec<_>>(), (0..16).collect::<Vec<u8>>());
+        let other = shared(16 * MIB);
+        assert!(other.plan(&[heap.start..heap.start + 4 * MIB; 1], place));
+        assert_eq!(other.pieces().first().and_then(|piece| piece.source), None);
+    }
+
     #[test]
     fn what_is_not_mapped_shared_fails() {
         let heap = shared(8192);
@@ -305,7 +416,8 @@ mod tests {
         let private = (private.as_ptr() as u64).next_multiple_of(PAGE_BYTES);
         for start in [unmapped, private] {
             let image = shared(8192);
-            assert!(image.plan(&[heap.start..heap.start + 4096, start..start + 4096]));
+            let ranges = [heap.start..heap.start + 4096, start..start + 4096];
+            assert!(image.plan(&ranges, |_| None));
             image.copy();
             assert!(image.is_copied() && image.has_failed());
         }
@@ -314,8 +426,8 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_not_planned() {
         let image = shared(8192);
-        assert!(!image.plan(&[4096..12289; 1]));
-        assert!(image.plan(&[4096..12288; 1]));
+        assert!(!image.plan(&[4096..12289; 1], |_| None));
+        assert!(image.plan(&[4096..12288; 1], |_| None));
         assert!(Image::with_room(4096, || false).is_err());
     }
 }
