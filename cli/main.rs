@@ -14,9 +14,8 @@ mod proc;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use commands::{
-    check, diff, dump, histo, leaks, list, manual, memory, overview, show, sites, threads, waste,
-};
+use answers::{leaks::Leaks, show::Show, threads::Threads, waste::Waste};
+use commands::{ask, check, diff, dump, histo, list, manual, memory, overview, sites};
 use output::{outcome, screen};
 use page::{report, view};
 use proc::ended;
@@ -54,12 +53,12 @@ enum Command {
     List(list::Arguments),
     Check(check::Arguments),
     Histo(histo::Arguments),
-    Leaks(leaks::Arguments),
+    Leaks(ask::Arguments<Leaks>),
     Memory(memory::Arguments),
-    Show(show::Arguments),
-    Threads(threads::Arguments),
+    Show(ask::Arguments<Show>),
+    Threads(ask::Arguments<Threads>),
     Diff(diff::Arguments),
-    Waste(waste::Arguments),
+    Waste(ask::Arguments<Waste>),
     Sites(sites::Arguments),
     Report(report::Arguments),
     View(view::Arguments),
@@ -85,12 +84,12 @@ fn main() -> ExitCode {
         Command::List(_) => list::run(),
         Command::Check(arguments) => check::run(&arguments),
         Command::Histo(arguments) => histo::run(&arguments),
-        Command::Leaks(arguments) => leaks::run(&arguments),
+        Command::Leaks(arguments) => ask::run(&arguments),
         Command::Memory(arguments) => memory::run(&arguments),
-        Command::Show(arguments) => show::run(&arguments),
-        Command::Threads(arguments) => threads::run(&arguments),
+        Command::Show(arguments) => ask::run(&arguments),
+        Command::Threads(arguments) => ask::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
-        Command::Waste(arguments) => waste::run(&arguments),
+        Command::Waste(arguments) => ask::run(&arguments),
         Command::Sites(arguments) => sites::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::View(arguments) => view::run(&arguments),

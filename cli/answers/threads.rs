@@ -8,11 +8,13 @@ use reader::{RootKind, StackFrame, Stacks};
 use serde::Serialize;
 
 use super::object::{described, id};
+use super::Question;
 use crate::files::heap_file::Loaded;
 use crate::output::cell::Cell;
 use crate::output::folding::{fold, folded, is_library};
 use crate::output::frame;
-use crate::output::number::{counted, grouped};
+use crate::output::number::{counted, grouped, limit};
+use crate::output::outcome::Failure;
 use crate::output::plain::{plain, shown};
 use crate::output::screen;
 use crate::output::sections::Sections;
@@ -50,10 +52,36 @@ struct LocalAnswer {
     retained: u64,
 }
 
+/// Prints the stacks of threads, and what the locals of frames retain
+///
+/// A local variable retains what it alone keeps alive: objects that another frame or a field also
+/// holds are not counted. A thread's JNI references count as locals.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  hprof threads heap.hprof --top 5")]
+pub(crate) struct Threads {
+    /// Print at most N threads, largest retained size first; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) top: usize,
+    /// Print at most N objects of each frame; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) locals: usize,
+    /// Print all frames, and an object below each that holds it; without this, frames of the JDK
+    /// and of languages are folded, and an object stands below the outermost frame of the program
+    #[arg(long)]
+    pub(crate) full: bool,
+}
+
+impl Question for Threads {
+    fn answer<'a>(&self, loaded: &'a Loaded) -> Result<Sections<'a>, Failure> {
+        let (most, locals) = (limit(self.top), limit(self.locals));
+        loaded.check(threads(loaded, most, locals, self.full))
+    }
+}
+
 /// The `most` threads with most retained bytes, with their stacks and `locals` objects of a frame.
 /// In the text, with `full`, no frame is folded, and an object stands below each that holds it.
 /// Errors: the file cannot be read.
-pub(crate) fn threads(
+fn threads(
     loaded: &Loaded,
     most: usize,
     locals: usize,

@@ -52,6 +52,8 @@ pub(crate) struct DumpFile {
     bar: ProgressBar,
     /// How long the application paused for what a JVM has sent; `None` for a file.
     pause_millis: Option<u64>,
+    /// Whether it has the values of fields and arrays, which a running JVM does not send.
+    pub(crate) has_values: bool,
 }
 
 impl DumpFile {
@@ -162,18 +164,23 @@ impl DumpFile {
         ));
     }
 
-    /// The bytes that a JVM has sent, under this name.
+    /// An open file, under this name.
+    pub(crate) fn of_open(name: &Path, file: File) -> Result<Self, Failure> {
+        let facts = file.metadata();
+        let opened = facts.and_then(|facts| Self::with(name, Some(file), &facts));
+        opened.map_err(|fault| Failure::reading(name, fault))
+    }
+
+    /// The objects that a running JVM has sent, with how long it paused.
     pub(crate) fn of_jvm(
         name: &Path,
         sent: File,
         pause_millis: Option<u64>,
     ) -> Result<Self, Failure> {
-        let failed = |fault| Failure::reading(name, fault);
-        let facts = sent.metadata().map_err(failed)?;
-        let file = Self::with(name, Some(sent), &facts).map_err(failed)?;
         Ok(Self {
             pause_millis,
-            ..file
+            has_values: false,
+            ..Self::of_open(name, sent)?
         })
     }
 
@@ -195,6 +202,7 @@ impl DumpFile {
             packed: Cell::new(false),
             bar: bar(bytes),
             pause_millis: None,
+            has_values: true,
         })
     }
 

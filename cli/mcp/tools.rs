@@ -16,16 +16,16 @@ use super::brief::brief;
 use super::protocol::Tools;
 use crate::answers::diff::{diff, Sums};
 use crate::answers::histo::{histogram, of_heap};
-use crate::answers::leaks::leaks;
+use crate::answers::leaks::Leaks;
+use crate::answers::show::Show;
 use crate::answers::sizes_by::SizesBy;
-use crate::answers::threads::threads;
+use crate::answers::threads::Threads;
 use crate::answers::top::{top, By};
-use crate::answers::values::Shown;
-use crate::answers::waste::waste;
+use crate::answers::waste::Waste;
+use crate::answers::Question;
 use crate::attach::dump_place::DumpPlace;
 use crate::attach::protocol::Jvm;
 use crate::commands::memory;
-use crate::commands::show;
 use crate::files::dump_file::DumpFile;
 use crate::files::heap_file::{opened_jvm, GraphArguments, Loaded};
 use crate::output::date::date;
@@ -94,7 +94,7 @@ impl<'a> HeapTools<'a> {
             Source::Written(name, file) => {
                 let mut file = file.try_clone()?;
                 file.rewind()?;
-                DumpFile::of_jvm(name, file, None)?
+                DumpFile::of_open(name, file)?
             }
         };
         Loaded::read(file, self.graph, UNSEEN)
@@ -164,19 +164,37 @@ impl<'a> HeapTools<'a> {
         let (file, heap) = (&loaded.file, &loaded.heap);
         let told = match tool {
             "overview" => return Ok(overview(loaded, is_live)),
-            "leaks" => loaded.check(leaks(loaded, threshold, false)),
+            "leaks" => Leaks {
+                threshold,
+                full: false,
+            }
+            .answer(loaded),
             "top" => top(loaded, by, limit),
             "histo" => Ok(histogram(of_heap(heap), limit)),
             "show" => {
-                let shown = match is_live {
-                    true => Shown::References,
-                    false => Shown::Values { strings },
-                };
-                show::answer(loaded, of, limit, shown)
+                let what = of.to_owned();
+                Show {
+                    what,
+                    top: limit,
+                    strings,
+                }
+                .answer(loaded)
             }
-            "threads" => loaded.check(threads(loaded, limit, LOCALS, false)),
+            "threads" => {
+                let (locals, full) = (LOCALS, false);
+                Threads {
+                    top: limit,
+                    locals,
+                    full,
+                }
+                .answer(loaded)
+            }
             "memory" => memory::answer(file, heap, source.as_ref(), limit),
-            "waste" => loaded.check(waste(loaded, limit, strings)),
+            "waste" => Waste {
+                top: limit,
+                strings,
+            }
+            .answer(loaded),
             _ => Err(Failure::Input(format!("there is no tool {tool}"))),
         };
         told.map(|answer| json!(answer)).map_err(said)

@@ -6,7 +6,6 @@
 use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
 
 use crate::output::cell::Cell;
 use crate::output::table::Table;
@@ -16,8 +15,6 @@ use crate::output::table::Table;
 enum Section<'a> {
     /// In JSON alone.
     Fact(&'static str, Cell),
-    /// The fields of an object, in JSON alone.
-    Facts(Value),
     /// In the text alone: safe to print.
     Line(String),
     /// Its key, and that of the number of rows that are left out; "" if it has none.
@@ -38,18 +35,16 @@ impl<'a> Sections<'a> {
         self.0.push(Section::Fact(key, value.into()));
     }
 
+    /// Adds the parts of another answer.
+    pub(crate) fn extend(&mut self, other: Sections<'a>) {
+        self.0.extend(other.0);
+    }
+
     /// Adds a value for JSON, if there is one.
     pub(crate) fn maybe(&mut self, key: &'static str, value: Option<impl Into<Cell>>) {
         if let Some(value) = value {
             self.fact(key, value);
         }
-    }
-
-    /// Adds the fields of a value for JSON.
-    pub(crate) fn facts(&mut self, value: impl Serialize) {
-        self.0.push(Section::Facts(
-            serde_json::to_value(value).unwrap_or_default(),
-        ));
     }
 
     /// Adds any value for JSON.
@@ -93,7 +88,7 @@ impl<'a> Sections<'a> {
     /// Prints the text.
     pub(crate) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
         self.0.iter().try_for_each(|section| match section {
-            Section::Fact(..) | Section::Facts(_) => Ok(()),
+            Section::Fact(..) => Ok(()),
             Section::Line(line) => writeln!(to, "{line}"),
             Section::Table(.., table) => table.print(to),
             Section::Group(_, group) => group.print(to),
@@ -110,10 +105,6 @@ impl<'a> Sections<'a> {
             match section {
                 Section::Line(_) => {}
                 Section::Fact(key, value) => entries.push((key, Entry::Value(value))),
-                Section::Facts(fields) => {
-                    let fields = fields.as_object().into_iter().flatten();
-                    entries.extend(fields.map(|(key, value)| (&**key, Entry::Json(value))));
-                }
                 Section::Group(key, group) => entries.push((key, Entry::Group(group))),
                 Section::Each(key, all) => entries.push((key, Entry::Each(all))),
                 Section::Table(key, left_out, table) => {
@@ -144,7 +135,6 @@ impl Serialize for Sections<'_> {
 #[serde(untagged)]
 pub(crate) enum Entry<'s, 'a> {
     Value(&'s Cell),
-    Json(&'s Value),
     Table(&'s Table<'a>),
     LeftOut(usize),
     Group(&'s Sections<'a>),

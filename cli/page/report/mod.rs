@@ -12,10 +12,11 @@ use graph::THRESHOLD_PERCENT;
 use serde_json::{json, Value};
 
 use crate::answers::diff::{diff, Sums};
-use crate::answers::leaks::leaks;
-use crate::answers::threads::threads;
+use crate::answers::leaks::Leaks;
+use crate::answers::threads::Threads;
 use crate::answers::top::{top, By};
-use crate::answers::waste::waste;
+use crate::answers::waste::Waste;
+use crate::answers::Question;
 use crate::commands::memory;
 use crate::files::dump_file::STDIN;
 use crate::files::heap_file::{GraphArguments, Loaded};
@@ -172,14 +173,16 @@ pub(crate) fn model(
 ) -> Result<Value, Failure> {
     let (heap, retained) = (&loaded.heap, &loaded.retained);
     let mut space = Space::default();
-    let mut leaks = json!(loaded.check(leaks(loaded, THRESHOLD_PERCENT, false))?);
+    let (threshold, full) = (THRESHOLD_PERCENT, false);
+    let mut leaks = json!(Leaks { threshold, full }.answer(loaded)?);
     let mut taken = |key: &str| leaks.get_mut(key).map(Value::take).unwrap_or_default();
     let (sentence, suspects) = (taken("sentence"), taken("suspects"));
     let suspects = space.pack_json(suspects, 100_000);
     let tree = treemap::Tree::of(heap, retained, &mut space, treemap::LIMITS);
     let classes = space.pack(&top(loaded, By::Class, CLASSES_MAX)?, 450_000);
     let stacks = stacks::packed(loaded, &heap.stacks(), &mut space);
-    let threads = loaded.check(threads(loaded, THREADS_MAX, LOCALS_MAX, false))?;
+    let (top, locals) = (THREADS_MAX, LOCALS_MAX);
+    let threads = Threads { top, locals, full }.answer(loaded)?;
     let threads = space.pack(&threads, 250_000);
     let before = earlier.as_ref().map(Earlier::in_json);
     let mut growth = None;
@@ -190,8 +193,9 @@ pub(crate) fn model(
     let memory = space.pack_json(memory_of(loaded, process)?, 30_000);
     let mut lost = None;
     if has_values {
-        let waste = waste(loaded, WASTE_MAX, false);
-        lost = Some(space.pack(&loaded.check(waste)?, 60_000));
+        let (top, strings) = (WASTE_MAX, false);
+        let waste = Waste { top, strings }.answer(loaded)?;
+        lost = Some(space.pack(&waste, 60_000));
     }
     let sizes = heap.sizes();
     Ok(json!({

@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let process = pid.and_then(|pid| Process::find(pid).ok());
     // What is waste is found by a third pass over a file.
     let (loaded, verdict) = arguments.graph.load(3)?;
-    let shown = Shown::of(&arguments.graph.file, arguments.strings);
+    let shown = Shown::of(&loaded, arguments.strings);
     let page = page(&loaded, shown, process.as_ref())?;
     loaded.file.done();
     let ended = Ended::new();
