@@ -22,7 +22,6 @@ pub(crate) mod owner;
 pub(crate) mod path;
 pub(crate) mod sentence;
 pub(crate) mod show;
-pub(crate) mod site_listing;
 pub(crate) mod site_source;
 pub(crate) mod sites;
 pub(crate) mod sizes_by;
