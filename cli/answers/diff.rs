@@ -17,18 +17,30 @@ use crate::output::table::Table;
 use moves::{changes, order, Change, Kept};
 pub(crate) use sums::Sums;
 
-/// A class in both heaps.
+/// What has a name in both heaps.
 #[derive(Debug)]
-struct ClassRow {
-    class: String,
-    before: Total,
-    after: Total,
+struct Both<K, T> {
+    of: K,
+    before: T,
+    after: T,
 }
 
-impl ClassRow {
-    fn grown_bytes(&self) -> i128 {
-        change(self.before.retained_bytes, self.after.retained_bytes)
+/// What differs between two heaps.
+fn both<K: Ord, T: Default + PartialEq>(
+    before: BTreeMap<K, T>,
+    mut after: BTreeMap<K, T>,
+) -> Vec<Both<K, T>> {
+    let mut rows: Vec<Both<K, T>> = Vec::new();
+    for (of, before) in before {
+        let after = after.remove(&of).unwrap_or_default();
+        rows.push(Both { of, before, after });
     }
+    rows.extend(after.into_iter().map(|(of, after)| {
+        let before = T::default();
+        Both { of, before, after }
+    }));
+    rows.retain(|row| row.before != row.after);
+    rows
 }
 
 /// The growth between heaps with these sums: at most `most` places, and as many rows.
@@ -51,7 +63,7 @@ pub(crate) fn diff<'a>(before: Sums, after: Sums, most: usize) -> Sections<'a> {
     if has_places {
         answer.line("");
     }
-    let classes = classes(class_rows(before.classes, after.classes), most);
+    let classes = classes(before.classes, after.classes, most);
     match before.sites.zip(after.sites) {
         Some((before, after)) => {
             let sites = site_growth::sites(before, after, most);
@@ -101,7 +113,16 @@ fn place(row: &Change) -> String {
     }
 }
 
-fn classes<'a>(rows: Vec<ClassRow>, most: usize) -> Table<'a> {
+/// The classes that differ, those that grew most first.
+fn classes<'a>(
+    before: BTreeMap<String, Total>,
+    after: BTreeMap<String, Total>,
+    most: usize,
+) -> Table<'a> {
+    let grown =
+        |row: &Both<String, Total>| change(row.before.retained_bytes, row.after.retained_bytes);
+    let mut rows = both(before, after);
+    rows.sort_by(|a, b| grown(b).cmp(&grown(a)).then_with(|| a.of.cmp(&b.of)));
     let total = |total: &Total| {
         Cell::json(json!({
             "objects": total.objects,
@@ -110,39 +131,16 @@ fn classes<'a>(rows: Vec<ClassRow>, most: usize) -> Table<'a> {
         }))
     };
     Table::of(rows, most)
-        .right("grown", "", ClassRow::grown_bytes)
+        .right("grown", "", grown)
         .right("retained", "", |row| row.after.retained_bytes)
         .right("more objects", "", |row| {
             change(row.before.objects, row.after.objects)
         })
         .right("objects", "", |row| row.after.objects)
-        .left("class", "class", |row| row.class.clone())
+        .left("class", "class", |row| row.of.clone())
         .hidden("after", move |row| total(&row.after))
         .hidden("before", move |row| total(&row.before))
         .done()
-}
-
-/// The classes of both heaps, those that grew most first.
-fn class_rows(
-    before: BTreeMap<String, Total>,
-    mut after: BTreeMap<String, Total>,
-) -> Vec<ClassRow> {
-    let mut rows: Vec<ClassRow> = Vec::new();
-    for (class, before) in before {
-        rows.push(ClassRow {
-            after: after.remove(&class).unwrap_or_default(),
-            before,
-            class,
-        });
-    }
-    rows.extend(after.into_iter().map(|(class, after)| ClassRow {
-        class,
-        before: Total::default(),
-        after,
-    }));
-    rows.retain(|row| row.before != row.after);
-    rows.sort_by_key(|row| (-row.grown_bytes(), row.class.clone()));
-    rows
 }
 
 pub(crate) fn change(before: u64, after: u64) -> i128 {

@@ -99,12 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     print(arguments.json, &answer)?;
     let limit = arguments.fail_if_grown.map(i128::from);
     let failed = limit.is_some_and(|limit| grown > limit);
-    let whole = first == Verdict::Sound && second == Verdict::Sound;
-    Ok(if whole && !failed {
-        Verdict::Sound
-    } else {
-        Verdict::Faulty
-    })
+    Ok(first.and(second == Verdict::Sound && !failed))
 }
 
 /// A time as people write it.

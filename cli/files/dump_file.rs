@@ -61,18 +61,14 @@ impl DumpFile {
     pub(crate) fn new(path: &Path) -> Result<Self, Failure> {
         let failed = |fault: io::Error| Failure::reading(path, fault);
         let is_stdin = path.as_os_str() == STDIN;
-        let held = if is_stdin {
-            if io::stdin().is_terminal() {
-                return Err(Failure::Input(
-                    "standard input is a terminal; name a file, or redirect one to the command"
-                        .to_owned(),
-                ));
-            }
-            let file = io::stdin().as_fd().try_clone_to_owned().map_err(failed)?;
-            Some(File::from(file))
-        } else {
-            None
-        };
+        if is_stdin && io::stdin().is_terminal() {
+            return Err(Failure::Input(
+                "standard input is a terminal; name a file, or redirect one to the command"
+                    .to_owned(),
+            ));
+        }
+        let input = || io::stdin().as_fd().try_clone_to_owned().map(File::from);
+        let held = is_stdin.then(input).transpose().map_err(failed)?;
         let facts = match &held {
             Some(file) => file.metadata(),
             None => std::fs::metadata(path),
@@ -86,12 +82,12 @@ impl DumpFile {
         if facts.is_dir() {
             return Err(Failure::reading(path, "is a directory"));
         }
-        let path = if is_stdin {
+        let name = if is_stdin {
             Path::new("standard input")
         } else {
             path
         };
-        Self::with(path, held, &facts).map_err(|fault| Failure::reading(path, fault))
+        Self::with(name, held, &facts).map_err(|fault| Failure::reading(name, fault))
     }
 
     /// Like [`DumpFile::new`]; of a file with several heap dumps, all but the one with this number
@@ -147,11 +143,8 @@ impl DumpFile {
     }
 
     fn tell_of(&self, dumps: &[u64], number: usize) {
-        let dates: Vec<String> = dumps
-            .iter()
-            .take(DATES_MAX)
-            .map(|made| date(*made))
-            .collect();
+        let dates = dumps.iter().take(DATES_MAX).map(|made| date(*made));
+        let dates: Vec<String> = dates.collect();
         let more = if dates.len() < dumps.len() {
             ", …"
         } else {
@@ -358,6 +351,12 @@ impl DumpFile {
     }
 }
 
+/// A dump's name without the endings that name its form.
+pub(crate) fn bare(name: &[u8]) -> &[u8] {
+    let name = name.strip_suffix(b".gz").unwrap_or(name);
+    name.strip_suffix(b".hprof").unwrap_or(name)
+}
+
 /// Copies a pipe to a temporary file without a name, or to memory where there is no folder for one;
 /// returns the file and its size.
 fn kept(mut pipe: File) -> io::Result<(Option<(File, u64)>, u64)> {
@@ -387,4 +386,21 @@ fn bar(bytes: u64) -> ProgressBar {
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.enable_steady_tick(TICK);
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bare;
+
+    #[test]
+    fn a_dump_is_called_as_its_file() {
+        for (file, name) in [
+            ("a.hprof", "a"),
+            ("a.b.hprof.gz", "a.b"),
+            ("x.gz", "x"),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(bare(file.as_bytes()), name.as_bytes());
+        }
+    }
 }

@@ -5,7 +5,9 @@ mod space;
 mod stacks;
 mod treemap;
 
+use std::ffi::OsStr;
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use graph::THRESHOLD_PERCENT;
@@ -18,7 +20,7 @@ use crate::answers::top::{top, By};
 use crate::answers::waste::Waste;
 use crate::answers::Question;
 use crate::commands::memory;
-use crate::files::dump_file::STDIN;
+use crate::files::dump_file::{bare, STDIN};
 use crate::files::heap_file::{GraphArguments, Loaded};
 use crate::files::target;
 use crate::output::date::date;
@@ -83,10 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         dump: None,
         ..first.clone()
     };
-    match write(&later, Some(earlier), &output)? {
-        Verdict::Sound => Ok(verdict),
-        faulty => Ok(faulty),
-    }
+    Ok(write(&later, Some(earlier), &output)?.and(verdict == Verdict::Sound))
 }
 
 /// The page of a dump without another name: beside it, with another ending. Errors: standard input
@@ -96,19 +95,7 @@ fn page_of(dump: &Path) -> Result<PathBuf, Failure> {
         let why = "standard input has no name: name a file for the page with -o";
         return Err(Failure::Input(why.to_owned()));
     }
-    let is_packed = dump.extension().is_some_and(|ending| ending == "gz");
-    let plain = if is_packed {
-        dump.with_extension("")
-    } else {
-        dump.to_owned()
-    };
-    let is_dump = plain.extension().is_some_and(|ending| ending == "hprof");
-    let mut name = if is_dump {
-        plain.with_extension("")
-    } else {
-        plain
-    }
-    .into_os_string();
+    let mut name = OsStr::from_bytes(bare(dump.as_os_str().as_bytes())).to_owned();
     name.push(".html");
     Ok(name.into())
 }
