@@ -14,8 +14,8 @@ mod proc;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use answers::{leaks::Leaks, show::Show, threads::Threads, waste::Waste};
-use commands::{ask, check, diff, dump, histo, list, manual, memory, overview, sites};
+use answers::Questions;
+use commands::{check, diff, dump, histo, list, manual, memory, overview, sites};
 use output::{outcome, screen};
 use page::{report, view};
 use proc::ended;
@@ -49,20 +49,18 @@ Exit codes: 0 success; 1 the file is damaged: `check` found errors, or another c
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Dump(dump::Arguments),
     List(list::Arguments),
-    Check(check::Arguments),
+    Dump(dump::Arguments),
+    #[command(flatten)]
+    Ask(Questions),
     Histo(histo::Arguments),
-    Leaks(ask::Arguments<Leaks>),
-    Memory(memory::Arguments),
-    Show(ask::Arguments<Show>),
-    Threads(ask::Arguments<Threads>),
     Diff(diff::Arguments),
-    Waste(ask::Arguments<Waste>),
-    Sites(sites::Arguments),
+    Memory(memory::Arguments),
     Report(report::Arguments),
     View(view::Arguments),
     Mcp(mcp::Arguments),
+    Check(check::Arguments),
+    Sites(sites::Arguments),
     Convert(convert::Arguments),
 }
 
@@ -81,15 +79,12 @@ fn main() -> ExitCode {
     };
     let result = match command {
         Command::Dump(arguments) => dump::run(&arguments),
-        Command::List(_) => list::run(),
+        Command::List(arguments) => list::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Ask(question) => question.run(),
         Command::Histo(arguments) => histo::run(&arguments),
-        Command::Leaks(arguments) => ask::run(&arguments),
         Command::Memory(arguments) => memory::run(&arguments),
-        Command::Show(arguments) => ask::run(&arguments),
-        Command::Threads(arguments) => ask::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
-        Command::Waste(arguments) => ask::run(&arguments),
         Command::Sites(arguments) => sites::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::View(arguments) => view::run(&arguments),

@@ -1,5 +1,6 @@
 //! What grew from one heap to a later one.
 
+mod both;
 mod moves;
 mod places;
 mod site_growth;
@@ -14,34 +15,9 @@ use crate::output::cell::Cell;
 use crate::output::number::{grouped, signed};
 use crate::output::sections::Sections;
 use crate::output::table::Table;
+use both::{both, Both};
 use moves::{changes, order, Change, Kept};
 pub(crate) use sums::Sums;
-
-/// What has a name in both heaps.
-#[derive(Debug)]
-struct Both<K, T> {
-    of: K,
-    before: T,
-    after: T,
-}
-
-/// What differs between two heaps.
-fn both<K: Ord, T: Default + PartialEq>(
-    before: BTreeMap<K, T>,
-    mut after: BTreeMap<K, T>,
-) -> Vec<Both<K, T>> {
-    let mut rows: Vec<Both<K, T>> = Vec::new();
-    for (of, before) in before {
-        let after = after.remove(&of).unwrap_or_default();
-        rows.push(Both { of, before, after });
-    }
-    rows.extend(after.into_iter().map(|(of, after)| {
-        let before = T::default();
-        Both { of, before, after }
-    }));
-    rows.retain(|row| row.before != row.after);
-    rows
-}
 
 /// The growth between heaps with these sums: at most `most` places, and as many rows.
 pub(crate) fn diff<'a>(before: Sums, after: Sums, most: usize) -> Sections<'a> {
@@ -67,6 +43,9 @@ pub(crate) fn diff<'a>(before: Sums, after: Sums, most: usize) -> Sections<'a> {
     match before.sites.zip(after.sites) {
         Some((before, after)) => {
             let sites = site_growth::sites(before, after, most);
+            if sites.is_empty() {
+                answer.line("No site has changed.");
+            }
             answer.table("sites", "sites_left_out", sites);
             answer.table("classes", "left_out", classes.shown(0));
         }
@@ -163,14 +142,20 @@ mod tests {
                 .map(|(class, bytes)| ((*class).to_owned(), total(*bytes)))
                 .collect()
         };
-        let rows = class_rows(
+        let table = classes(
             of(&[("gone", 5), ("same", 7), ("grown", 1)]),
             of(&[("same", 7), ("grown", 9), ("new", 3)]),
+            9,
         );
-        let changes: Vec<_> = rows
-            .iter()
-            .map(|row| (row.class.as_str(), row.grown_bytes()))
-            .collect();
-        assert_eq!(changes, [("grown", 8), ("new", 3), ("gone", -5)]);
+        let mut text = Vec::new();
+        table.print(&mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let ends = |line: &str| {
+            let mut words = line.split_whitespace();
+            let (first, last) = (words.next().unwrap(), words.last().unwrap());
+            format!("{first} {last}")
+        };
+        let changes: Vec<String> = text.lines().skip(1).map(ends).collect();
+        assert_eq!(changes, ["+8 grown", "+3 new", "-5 gone"]);
     }
 }

@@ -6,14 +6,15 @@ use graph::{GraphError, Group, Heap, NativeSuspect, Suspect, Who, THRESHOLD_PERC
 use reader::StackFrame;
 use serde_json::json;
 
+use super::ask::Question;
 use super::given_up::given_up;
 use super::object::{described, id};
 use super::path::Step;
 use super::sizes_by::SizesBy;
 use super::unreachable::unreachable;
-use super::Question;
 use crate::answers::sentence::Words;
 use crate::files::heap_file::Loaded;
+use crate::output::cell::Cell;
 use crate::output::folding::{fold, folded, is_library};
 use crate::output::frame;
 use crate::output::number::{counted, grouped, in_units, percent};
@@ -204,7 +205,7 @@ fn suspect<'a>(
     answer.fact("class", class);
     answer.fact("objects", objects);
     answer.fact("retained", suspect.bytes);
-    answer.fact("share", percent(suspect.bytes, words.total_bytes()));
+    answer.fact("share", Cell::Share(suspect.bytes, words.total_bytes()));
     answer.fact("soft", suspect.soft_bytes);
     let main = suspect.main_path();
     let path = main.map(|path| words.path(path));

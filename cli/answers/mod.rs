@@ -2,12 +2,12 @@
 //! from the heap.
 //!
 //! A command parses its arguments, asks, and prints. `mcp` and `view` send the JSON, and the page
-//! has it. No answer knows who asked.
+//! has it. No answer knows who asked. A new question is a module here, and its line among
+//! [`Questions`].
 
-use crate::files::heap_file::{GraphArguments, Loaded};
-use crate::output::outcome::Failure;
-use crate::output::sections::Sections;
+use crate::output::outcome::{Failure, Verdict};
 
+pub(crate) mod ask;
 pub(crate) mod diff;
 mod given_up;
 pub(crate) mod histo;
@@ -33,16 +33,28 @@ mod unreachable;
 pub(crate) mod values;
 pub(crate) mod waste;
 
-/// A question about a heap that is in memory. Its fields are the options of the command.
-pub(crate) trait Question {
-    /// Passes over the file, two of them for the graph.
-    const PASSES: u64 = 2;
+/// The commands that ask one question of a heap.
+macro_rules! questions {
+    ($($name:ident: $question:ty;)*) => {
+        #[derive(Debug, clap::Subcommand)]
+        pub(crate) enum Questions {
+            $($name(ask::Arguments<$question>),)*
+        }
 
-    /// Errors: it cannot be asked of this.
-    fn check(&self, _: &GraphArguments) -> Result<(), Failure> {
-        Ok(())
-    }
+        impl Questions {
+            /// Reads the heap and prints the answer.
+            pub(crate) fn run(&self) -> Result<Verdict, Failure> {
+                match self {
+                    $(Self::$name(arguments) => arguments.run(),)*
+                }
+            }
+        }
+    };
+}
 
-    /// Errors: what is asked for is not there; the file cannot be read.
-    fn answer<'a>(&self, loaded: &'a Loaded) -> Result<Sections<'a>, Failure>;
+questions! {
+    Leaks: leaks::Leaks;
+    Show: show::Show;
+    Threads: threads::Threads;
+    Waste: waste::Waste;
 }

@@ -7,12 +7,12 @@ use format::BasicType;
 use graph::{Contents, Dominator, Entries, FieldValue, GraphError, PATH_STEPS};
 use serde_json::{json, Value};
 
+use super::ask::Question;
 use super::labels::STRING_BYTES;
 use super::named::meant;
 use super::object::{links_from, LinkTexts, Objects};
 use super::path::PathAnswer;
 use super::values::{may_be_redacted, type_name, value, values, Shown};
-use super::Question;
 use crate::files::heap_file::{GraphArguments, Loaded};
 use crate::output::cell::Cell;
 use crate::output::frame;

@@ -51,7 +51,7 @@ pub(super) fn sites(loaded: &Loaded, most: usize) -> Result<Sections<'_>, Failur
         })
         .done();
     let mut answer = Sections::default();
-    answer.table("rows", "left_out", table);
+    answer.table("rows", "left_out", table.noun("site"));
     Ok(answer)
 }
 

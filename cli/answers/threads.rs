@@ -7,8 +7,8 @@ use graph::{Dominator, GraphError, Heap, Local, Retained};
 use reader::{RootKind, StackFrame, Stacks};
 use serde::Serialize;
 
+use super::ask::Question;
 use super::object::{described, id};
-use super::Question;
 use crate::files::heap_file::Loaded;
 use crate::output::cell::Cell;
 use crate::output::folding::{fold, folded, is_library};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use graph::{BoxedWaste, CollectionWaste, Duplicates, Filling, GraphError, Heap, Unseen};
 
+use super::ask::Question;
 use super::object::id;
-use super::Question;
 use crate::files::heap_file::{only_a_file, GraphArguments, Loaded};
 use crate::output::number::{counted, grouped, in_units, limit, percent};
 use crate::output::outcome::Failure;

@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let mut answer = Sections::default();
     summary::add(&mut answer, &summary, &file);
     add(&mut answer, &report);
-    print(arguments.json, &answer)?;
+    print(arguments.json, answer)?;
     Ok(Verdict::Sound.and(report.count(Severity::Error) == 0))
 }
 

@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     }
     let grown = change(before.total_bytes, after.total_bytes);
     let answer = diff(before, after, limit(arguments.top));
-    print(arguments.json, &answer)?;
+    print(arguments.json, answer)?;
     let limit = arguments.fail_if_grown.map(i128::from);
     let failed = limit.is_some_and(|limit| grown > limit);
     Ok(first.and(second == Verdict::Sound && !failed))

@@ -92,7 +92,7 @@ fn by_shallow(arguments: &Arguments) -> Result<Verdict, Failure> {
         let counts = counts_of(pid, graph.agent.as_deref())?;
         let mut answer = of_jvm(counts.classes, top);
         answer.maybe("pause_ms", counts.pause_ms);
-        print(arguments.json, &answer)?;
+        print(arguments.json, answer)?;
         return Ok(Verdict::Sound);
     }
     let file = DumpFile::of_one(&graph.file, graph.dump)?;
@@ -101,6 +101,6 @@ fn by_shallow(arguments: &Arguments) -> Result<Verdict, Failure> {
     file.done();
     // The warning comes before the answer.
     let verdict = file.verdict(found.damaged);
-    print(arguments.json, &histogram(found, top))?;
+    print(arguments.json, histogram(found, top))?;
     Ok(verdict)
 }

@@ -1,6 +1,5 @@
 //! One file a subcommand: its arguments, and what it asks.
 
-pub(crate) mod ask;
 pub(crate) mod check;
 pub(crate) mod diff;
 pub(crate) mod dump;

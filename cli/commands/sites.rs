@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     };
     let most = (of(arguments.top, TOP), of(arguments.depth, DEPTH_FRAMES));
     let answer = listing(&found, (source, table), arguments.allocated, most);
-    print(arguments.json, &answer)?;
+    print(arguments.json, answer)?;
     Ok(verdict)
 }
 

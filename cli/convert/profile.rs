@@ -6,31 +6,10 @@ use reader::{CpuKind, CpuTable, Profiles, SiteTable, Stacks};
 
 use crate::answers::site_source::{choose, SiteSource};
 use crate::files::dump_file::DumpFile;
-use crate::output::number::{counted, grouped};
-use crate::output::outcome::{Failure, Verdict};
+use crate::output::outcome::Failure;
 
-use super::flame_graph::draw;
 use super::folded::Folded;
-use super::order::{Arguments, Form, Source};
-use super::pprof;
-
-/// Reads the file and writes its profile.
-pub(super) fn write(arguments: &Arguments, form: Form) -> Result<Verdict, Failure> {
-    let file = arguments.input()?;
-    let profile = Profile::read(&file, arguments.from)?;
-    if form == Form::Pprof {
-        arguments.write(&file, form, |to| Ok(pprof::write(&profile, to)?))?;
-        return Ok(file.verdict(profile.damaged));
-    }
-    let folded = profile.folded().map_err(|why| file.refuse(why))?;
-    arguments.write(&file, form, |to| match form {
-        Form::Svg => draw(&profile, &folded, &file, to),
-        _ => Ok(folded.print(to)?),
-    })?;
-    let (stacks, sum) = (counted(folded.len(), "stack"), grouped(folded.total));
-    arguments.tell(&format!("{stacks}, {sum} {}", profile.unit))?;
-    Ok(file.verdict(profile.damaged))
-}
+use super::order::Source;
 
 /// Stacks with their weights.
 #[derive(Debug)]
@@ -49,7 +28,7 @@ pub(super) struct Profile {
     /// The file's total of what is drawn, with or without stacks.
     pub(super) whole: u64,
     /// Number of damaged places.
-    damaged: u64,
+    pub(super) damaged: u64,
 }
 
 /// A stack.
@@ -63,7 +42,7 @@ pub(super) struct Row {
 
 impl Profile {
     /// What this source has; by default the first that the file has.
-    fn read(file: &DumpFile, from: Option<Source>) -> Result<Self, Failure> {
+    pub(super) fn read(file: &DumpFile, from: Option<Source>) -> Result<Self, Failure> {
         let mut found = file.whole(Profiles::read)?;
         let (samples, times) = (found.samples.take(), found.times.take());
         let samples = samples.map(|table| (table, CpuKind::Samples));
@@ -158,7 +137,7 @@ impl Profile {
     }
 
     /// The stacks with what is drawn. The error is a sentence: they would take too much memory.
-    fn folded(&self) -> Result<Folded, String> {
+    pub(super) fn folded(&self) -> Result<Folded, String> {
         let mut folded = Folded::default();
         for row in &self.rows {
             let weight = row.values.get(self.drawn).copied().unwrap_or(0);

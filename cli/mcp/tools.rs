@@ -14,6 +14,7 @@ use serde_json::{json, Map, Value};
 
 use super::brief::brief;
 use super::protocol::Tools;
+use crate::answers::ask::Question;
 use crate::answers::diff::{diff, Sums};
 use crate::answers::histo::{histogram, of_heap};
 use crate::answers::leaks::Leaks;
@@ -22,7 +23,6 @@ use crate::answers::sizes_by::SizesBy;
 use crate::answers::threads::Threads;
 use crate::answers::top::{top as top_rows, By};
 use crate::answers::waste::Waste;
-use crate::answers::Question;
 use crate::attach::dump_place::DumpPlace;
 use crate::attach::protocol::Jvm;
 use crate::commands::memory;

@@ -2,8 +2,8 @@
 
 use serde_json::{json, Map, Value};
 
-/// An object, of whose lists so many rows are left out: they are counted in `left_out` if the object
-/// has only that, else in `…_left_out`.
+/// An object, of whose lists so many rows are left out: they are counted in `left_out` if the
+/// object has only that, else in `…_left_out`.
 pub(crate) fn object(fields: impl IntoIterator<Item = (String, (Value, usize))>) -> Value {
     let (mut object, mut missing) = (Map::new(), Vec::new());
     for (key, (value, left_out)) in fields {

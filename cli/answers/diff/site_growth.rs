@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use graph::{Heap, SiteTotal};
 use serde_json::json;
 
-use super::{both, Both};
+use super::both::{both, Both};
 use crate::answers::sites::DEPTH_FRAMES;
 use crate::output::cell::Cell;
 use crate::output::frame;

@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use graph::THRESHOLD_PERCENT;
 use serde_json::{json, Value};
 
+use crate::answers::ask::Question;
 use crate::answers::diff::{diff, Sums};
 use crate::answers::leaks::Leaks;
 use crate::answers::threads::Threads;
 use crate::answers::top::{top, By};
 use crate::answers::waste::Waste;
-use crate::answers::Question;
 use crate::commands::memory;
 use crate::files::dump_file::{bare, STDIN};
 use crate::files::heap_file::{GraphArguments, Loaded};
@@ -37,6 +37,9 @@ const GROWTH_MAX: usize = 500;
 const MEMORY_MAX: usize = 10;
 const THREADS_MAX: usize = 2_000;
 const WASTE_MAX: usize = 25;
+
+/// What is held outside of the heap has a section if one row has this much.
+const PAGE_BYTES: u64 = 4096;
 
 /// Most objects of a frame, those that retain most.
 const LOCALS_MAX: usize = 5;
@@ -219,10 +222,21 @@ fn memory_of(loaded: &Loaded, process: Option<&Process>) -> Result<Value, Failur
     let of = |process| memory::answer(&loaded.file, &loaded.heap, process, MEMORY_MAX);
     // The process may have ended meanwhile.
     let answer = json!(of(process).or_else(|_| of(None))?);
-    let holders = answer.get("holders").and_then(Value::as_array);
-    let is_empty = answer.get("process").is_none_or(Value::is_null);
-    match is_empty && holders.is_none_or(Vec::is_empty) {
-        true => Ok(Value::Null),
-        false => Ok(answer),
-    }
+    let mut holders = answer
+        .get("holders")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    // The JVM's own counters have buffers of 8 bytes; of a handle, the bytes are not known.
+    let is_much = |row: &Value| {
+        let bytes = row.get("bytes").and_then(Value::as_u64);
+        bytes.is_some_and(|bytes| bytes == 0 || bytes >= PAGE_BYTES)
+    };
+    let has_process = answer
+        .get("process")
+        .is_some_and(|process| !process.is_null());
+    Ok(match has_process || holders.any(is_much) {
+        true => answer,
+        false => Value::Null,
+    })
 }

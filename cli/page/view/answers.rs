@@ -5,13 +5,13 @@ use std::cell::OnceCell;
 use serde_json::{json, Value};
 
 use super::http::Request;
+use crate::answers::ask::Question;
 use crate::answers::merged_paths::merged_paths;
 use crate::answers::named;
 use crate::answers::object::{links_from, Objects};
 use crate::answers::show::Show;
 use crate::answers::top::{group_rows, groups, By, GroupRow};
 use crate::answers::values::Shown;
-use crate::answers::Question;
 use crate::files::heap_file::Loaded;
 use crate::output::outcome::Failure;
 
