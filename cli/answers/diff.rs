@@ -16,7 +16,8 @@ use crate::output::number::{grouped, signed};
 use crate::output::sections::Sections;
 use crate::output::table::Table;
 use both::{both, Both};
-use moves::{changes, order, Change, Kept};
+use moves::{changes, order, Change};
+use places::Kept;
 pub(crate) use sums::Sums;
 
 /// The growth between heaps with these sums: at most `most` places, and as many rows.

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::ask::Question;
 use super::given_up::given_up;
 use super::object::{described, id};
-use super::path::Step;
+use super::path::{Names, PathAnswer, Step};
 use super::sizes_by::SizesBy;
 use super::unreachable::unreachable;
 use crate::answers::sentence::Words;
@@ -161,9 +161,10 @@ fn native_suspect<'a>(
 ) -> Sections<'a> {
     let (mut answer, group) = (Sections::default(), &native.group);
     begin(&mut answer, words.native(native), first);
-    let path = native.path.as_ref().map(|path| words.path(path));
-    answer.lines(path.iter().flat_map(|path| path.lines()));
-    answer.json("path", path);
+    PathAnswer::add(
+        native.path.as_ref().map(|path| words.path(path)),
+        &mut answer,
+    );
     let class = heap.class_name(group.class);
     answer.line(format!(
         "  {} {} with {} outside of the heap",
@@ -208,9 +209,7 @@ fn suspect<'a>(
     answer.fact("share", Cell::Share(suspect.bytes, words.total_bytes()));
     answer.fact("soft", suspect.soft_bytes);
     let main = suspect.main_path();
-    let path = main.map(|path| words.path(path));
-    answer.lines(path.iter().flat_map(|path| path.lines()));
-    answer.json("path", path);
+    PathAnswer::add(main.map(|path| words.path(path)), &mut answer);
     // The stack of the thread, if the suspect is threads.
     let stack = main.map_or_else(Vec::new, |path| words.stack_of(path));
     let stack = stack.get(..FRAMES_KEPT).unwrap_or(&stack);
@@ -265,8 +264,10 @@ fn held<'a>(answer: &mut Sections<'a>, heap: &'a Heap<'_>, suspect: &Suspect) {
         })
     });
     answer.json("accumulation", point);
-    let contents = suspect.contents.iter().map(|step| Step::of(heap, step));
-    let contents: Vec<Step> = contents.collect();
+    let contents = suspect.contents.iter();
+    let contents: Vec<Step> = contents
+        .map(|step| Step::of(heap, step, &Names::new()))
+        .collect();
     if contents.len() > 1 {
         answer.line("  one of them:");
         answer.lines(contents.iter().map(|step| format!("    {}", step.line())));

@@ -261,15 +261,10 @@ fn holder_words(largest: Option<&Holder>, least: u64) -> String {
     let Some((group, held_by)) = largest.filter(|(group, _)| group.bytes >= least) else {
         return String::new();
     };
-    let about = if group.kind.is_estimate() {
-        "about "
-    } else {
-        ""
-    };
-    let (bytes, what) = (
-        in_units(group.bytes),
-        counted(group.objects, kind_words(group.kind)),
-    );
+    let is_estimate = group.kind.is_estimate();
+    let about = if is_estimate { "about " } else { "" };
+    let what = counted(group.objects, kind_words(group.kind));
+    let bytes = in_units(group.bytes);
     format!(" Most held outside of the heap: {about}{bytes} in {what}, by {held_by}.")
 }
 

@@ -67,7 +67,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 
 fn by_retained(arguments: &Arguments, by: By) -> Result<Verdict, Failure> {
     let (loaded, verdict) = arguments.graph.load(2)?;
-    loaded.file.done();
     let answer = top(&loaded, by, limit(arguments.top.unwrap_or(TOP)))?;
     loaded.print(arguments.json, answer)?;
     Ok(verdict)
