@@ -14,9 +14,8 @@ mod proc;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use commands::{
-    check, diff, dump, histo, leaks, list, manual, memory, overview, show, sites, threads, waste,
-};
+use answers::Questions;
+use commands::{check, diff, dump, histo, list, manual, memory, overview, sites};
 use output::{outcome, screen};
 use page::{report, view};
 use proc::ended;
@@ -50,20 +49,18 @@ Exit codes: 0 success; 1 the file is damaged: `check` found errors, or another c
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Dump(dump::Arguments),
     List(list::Arguments),
-    Check(check::Arguments),
+    Dump(dump::Arguments),
+    #[command(flatten)]
+    Ask(Questions),
     Histo(histo::Arguments),
-    Leaks(leaks::Arguments),
-    Memory(memory::Arguments),
-    Show(show::Arguments),
-    Threads(threads::Arguments),
     Diff(diff::Arguments),
-    Waste(waste::Arguments),
-    Sites(sites::Arguments),
+    Memory(memory::Arguments),
     Report(report::Arguments),
     View(view::Arguments),
     Mcp(mcp::Arguments),
+    Check(check::Arguments),
+    Sites(sites::Arguments),
     Convert(convert::Arguments),
 }
 
@@ -82,15 +79,12 @@ fn main() -> ExitCode {
     };
     let result = match command {
         Command::Dump(arguments) => dump::run(&arguments),
-        Command::List(_) => list::run(),
+        Command::List(arguments) => list::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Ask(question) => question.run(),
         Command::Histo(arguments) => histo::run(&arguments),
-        Command::Leaks(arguments) => leaks::run(&arguments),
         Command::Memory(arguments) => memory::run(&arguments),
-        Command::Show(arguments) => show::run(&arguments),
-        Command::Threads(arguments) => threads::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
-        Command::Waste(arguments) => waste::run(&arguments),
         Command::Sites(arguments) => sites::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::View(arguments) => view::run(&arguments),

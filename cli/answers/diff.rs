@@ -1,5 +1,6 @@
 //! What grew from one heap to a later one.
 
+mod both;
 mod moves;
 mod places;
 mod site_growth;
@@ -14,22 +15,10 @@ use crate::output::cell::Cell;
 use crate::output::number::{grouped, signed};
 use crate::output::sections::Sections;
 use crate::output::table::Table;
-use moves::{changes, order, Change, Kept};
+use both::{both, Both};
+use moves::{changes, order, Change};
+use places::Kept;
 pub(crate) use sums::Sums;
-
-/// A class in both heaps.
-#[derive(Debug)]
-struct ClassRow {
-    class: String,
-    before: Total,
-    after: Total,
-}
-
-impl ClassRow {
-    fn grown_bytes(&self) -> i128 {
-        change(self.before.retained_bytes, self.after.retained_bytes)
-    }
-}
 
 /// The growth between heaps with these sums: at most `most` places, and as many rows.
 pub(crate) fn diff<'a>(before: Sums, after: Sums, most: usize) -> Sections<'a> {
@@ -51,10 +40,13 @@ pub(crate) fn diff<'a>(before: Sums, after: Sums, most: usize) -> Sections<'a> {
     if has_places {
         answer.line("");
     }
-    let classes = classes(class_rows(before.classes, after.classes), most);
+    let classes = classes(before.classes, after.classes, most);
     match before.sites.zip(after.sites) {
         Some((before, after)) => {
             let sites = site_growth::sites(before, after, most);
+            if sites.is_empty() {
+                answer.line("No site has changed.");
+            }
             answer.table("sites", "sites_left_out", sites);
             answer.table("classes", "left_out", classes.shown(0));
         }
@@ -101,7 +93,16 @@ fn place(row: &Change) -> String {
     }
 }
 
-fn classes<'a>(rows: Vec<ClassRow>, most: usize) -> Table<'a> {
+/// The classes that differ, those that grew most first.
+fn classes<'a>(
+    before: BTreeMap<String, Total>,
+    after: BTreeMap<String, Total>,
+    most: usize,
+) -> Table<'a> {
+    let grown =
+        |row: &Both<String, Total>| change(row.before.retained_bytes, row.after.retained_bytes);
+    let mut rows = both(before, after);
+    rows.sort_by(|a, b| grown(b).cmp(&grown(a)).then_with(|| a.of.cmp(&b.of)));
     let total = |total: &Total| {
         Cell::json(json!({
             "objects": total.objects,
@@ -110,39 +111,16 @@ fn classes<'a>(rows: Vec<ClassRow>, most: usize) -> Table<'a> {
         }))
     };
     Table::of(rows, most)
-        .right("grown", "", ClassRow::grown_bytes)
+        .right("grown", "", grown)
         .right("retained", "", |row| row.after.retained_bytes)
         .right("more objects", "", |row| {
             change(row.before.objects, row.after.objects)
         })
         .right("objects", "", |row| row.after.objects)
-        .left("class", "class", |row| row.class.clone())
+        .left("class", "class", |row| row.of.clone())
         .hidden("after", move |row| total(&row.after))
         .hidden("before", move |row| total(&row.before))
         .done()
-}
-
-/// The classes of both heaps, those that grew most first.
-fn class_rows(
-    before: BTreeMap<String, Total>,
-    mut after: BTreeMap<String, Total>,
-) -> Vec<ClassRow> {
-    let mut rows: Vec<ClassRow> = Vec::new();
-    for (class, before) in before {
-        rows.push(ClassRow {
-            after: after.remove(&class).unwrap_or_default(),
-            before,
-            class,
-        });
-    }
-    rows.extend(after.into_iter().map(|(class, after)| ClassRow {
-        class,
-        before: Total::default(),
-        after,
-    }));
-    rows.retain(|row| row.before != row.after);
-    rows.sort_by_key(|row| (-row.grown_bytes(), row.class.clone()));
-    rows
 }
 
 pub(crate) fn change(before: u64, after: u64) -> i128 {
@@ -165,14 +143,20 @@ mod tests {
                 .map(|(class, bytes)| ((*class).to_owned(), total(*bytes)))
                 .collect()
         };
-        let rows = class_rows(
+        let table = classes(
             of(&[("gone", 5), ("same", 7), ("grown", 1)]),
             of(&[("same", 7), ("grown", 9), ("new", 3)]),
+            9,
         );
-        let changes: Vec<_> = rows
-            .iter()
-            .map(|row| (row.class.as_str(), row.grown_bytes()))
-            .collect();
-        assert_eq!(changes, [("grown", 8), ("new", 3), ("gone", -5)]);
+        let mut text = Vec::new();
+        table.print(&mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let ends = |line: &str| {
+            let mut words = line.split_whitespace();
+            let (first, last) = (words.next().unwrap(), words.last().unwrap());
+            format!("{first} {last}")
+        };
+        let changes: Vec<String> = text.lines().skip(1).map(ends).collect();
+        assert_eq!(changes, ["+8 grown", "+3 new", "-5 gone"]);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use graph::{GivenUp, GraphError, Heap};
 
-use super::path::PathAnswer;
+use super::path::{Names, PathAnswer};
 use crate::output::number::grouped;
 use crate::output::plain::{plain, shown};
 use crate::output::sections::Sections;
@@ -35,11 +35,10 @@ pub(super) fn given_up<'a>(heap: &Heap<'_>) -> Result<Vec<Sections<'a>>, GraphEr
         let (class, why) = (heap.class_name(class), reason(why));
         let (count, name) = (grouped(objects), plain(&shown(&class)));
         answer.line(format!("\n{count} {name} should be gone: {why}"));
-        let path = path.map(|path| PathAnswer::of(heap, &path));
-        answer.lines(path.iter().flat_map(PathAnswer::lines));
+        let path = path.map(|path| PathAnswer::of(heap, &path, &Names::new()));
+        PathAnswer::add(path, &mut answer);
         answer.fact("class", class);
         answer.fact("objects", objects);
-        answer.json("path", path);
         answer.fact("why", why);
         answer
     };

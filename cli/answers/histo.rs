@@ -44,7 +44,7 @@ fn of_rows<'a>(rows: Vec<HistogramRow>, sizes: SizesBy, most: usize, damaged: u6
         ),
     };
     let table = Table::of(rows, most)
-        .right("instances", "instances", |row| row.instances)
+        .right("instances", "objects", |row| row.instances)
         .right("bytes", "bytes", |row| row.bytes)
         .left("class", "", |row| {
             let loader = row.loader.map(loader_text);
@@ -56,9 +56,9 @@ fn of_rows<'a>(rows: Vec<HistogramRow>, sizes: SizesBy, most: usize, damaged: u6
     let mut answer = Sections::default();
     let table = table.total([instances.into(), bytes.into(), total.into()]);
     answer.table("classes", "left_out", table);
-    answer.fact("bytes", bytes);
+    answer.fact("object_bytes", bytes);
     answer.fact("damaged", damaged);
-    answer.fact("instances", instances);
+    answer.fact("objects", instances);
     answer.json("sizes", sizes);
     answer.line(format!("Sizes by {sizes}."));
     answer

@@ -2,20 +2,23 @@
 
 use std::ops::Range;
 
-use graph::{GraphError, Group, Heap, Leaks, NativeSuspect, Suspect, Who};
+use graph::{GraphError, Group, Heap, NativeSuspect, Suspect, Who, THRESHOLD_PERCENT};
 use reader::StackFrame;
 use serde_json::json;
 
+use super::ask::Question;
 use super::given_up::given_up;
 use super::object::{described, id};
-use super::path::Step;
+use super::path::{Names, PathAnswer, Step};
 use super::sizes_by::SizesBy;
 use super::unreachable::unreachable;
 use crate::answers::sentence::Words;
 use crate::files::heap_file::Loaded;
+use crate::output::cell::Cell;
 use crate::output::folding::{fold, folded, is_library};
 use crate::output::frame;
 use crate::output::number::{counted, grouped, in_units, percent};
+use crate::output::outcome::Failure;
 use crate::output::plain::{plain, shown};
 use crate::output::screen;
 use crate::output::sections::Sections;
@@ -37,15 +40,34 @@ const CLASSES: usize = 8;
 /// Number of classes of elements.
 const ELEMENTS: usize = 10;
 
+/// Says in a sentence what keeps the memory, then shows each suspect
+///
+/// A suspect is an object that no other one dominates and that retains more than a given share of
+/// the heap, or a class whose objects do so together. From the suspect, the search descends to the
+/// point where its memory spreads. Retained sizes are exact. Sizes of objects are those of the JVM
+/// if it has told them, else by Eclipse MAT's rules, as are suspects.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  hprof leaks heap.hprof")]
+pub(crate) struct Leaks {
+    /// Least share of the heap for a suspect, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = THRESHOLD_PERCENT, value_parser = clap::value_parser!(u64).range(1..=100))]
+    pub(crate) threshold: u64,
+    /// Print all frames of stacks; without this, those of the JDK and of languages are folded
+    #[arg(long)]
+    pub(crate) full: bool,
+}
+
+impl Question for Leaks {
+    fn answer<'a>(&self, loaded: &'a Loaded) -> Result<Sections<'a>, Failure> {
+        loaded.check(leaks(loaded, self.threshold, self.full))
+    }
+}
+
 /// The suspects that retain at least this share; in the text with all frames of stacks, or those of
 /// libraries folded. Errors: the file cannot be read.
-pub(crate) fn leaks(
-    loaded: &Loaded,
-    threshold_percent: u64,
-    full: bool,
-) -> Result<Sections<'_>, GraphError> {
+fn leaks(loaded: &Loaded, threshold_percent: u64, full: bool) -> Result<Sections<'_>, GraphError> {
     let (heap, rule) = (&loaded.heap, loaded.rule.name());
-    let found = Leaks::find(heap, &loaded.retained, threshold_percent)?;
+    let found = graph::Leaks::find(heap, &loaded.retained, threshold_percent)?;
     let words = Words::of_leaks(heap, &found)?;
     let sentence = words.verdict(&found, threshold_percent);
     let mut answer = Sections::default();
@@ -139,9 +161,10 @@ fn native_suspect<'a>(
 ) -> Sections<'a> {
     let (mut answer, group) = (Sections::default(), &native.group);
     begin(&mut answer, words.native(native), first);
-    let path = native.path.as_ref().map(|path| words.path(path));
-    answer.lines(path.iter().flat_map(|path| path.lines()));
-    answer.json("path", path);
+    PathAnswer::add(
+        native.path.as_ref().map(|path| words.path(path)),
+        &mut answer,
+    );
     let class = heap.class_name(group.class);
     answer.line(format!(
         "  {} {} with {} outside of the heap",
@@ -183,12 +206,10 @@ fn suspect<'a>(
     answer.fact("class", class);
     answer.fact("objects", objects);
     answer.fact("retained", suspect.bytes);
-    answer.fact("share", percent(suspect.bytes, words.total_bytes()));
+    answer.fact("share", Cell::Share(suspect.bytes, words.total_bytes()));
     answer.fact("soft", suspect.soft_bytes);
     let main = suspect.main_path();
-    let path = main.map(|path| words.path(path));
-    answer.lines(path.iter().flat_map(|path| path.lines()));
-    answer.json("path", path);
+    PathAnswer::add(main.map(|path| words.path(path)), &mut answer);
     // The stack of the thread, if the suspect is threads.
     let stack = main.map_or_else(Vec::new, |path| words.stack_of(path));
     let stack = stack.get(..FRAMES_KEPT).unwrap_or(&stack);
@@ -243,8 +264,10 @@ fn held<'a>(answer: &mut Sections<'a>, heap: &'a Heap<'_>, suspect: &Suspect) {
         })
     });
     answer.json("accumulation", point);
-    let contents = suspect.contents.iter().map(|step| Step::of(heap, step));
-    let contents: Vec<Step> = contents.collect();
+    let contents = suspect.contents.iter();
+    let contents: Vec<Step> = contents
+        .map(|step| Step::of(heap, step, &Names::new()))
+        .collect();
     if contents.len() > 1 {
         answer.line("  one of them:");
         answer.lines(contents.iter().map(|step| format!("    {}", step.line())));

@@ -52,7 +52,7 @@ pub(super) fn loaders<'a>(
             held_by.iter().map(line).collect()
         })
         .done();
-    answer.table("rows", "left_out", table.left_out(left_out));
+    answer.table("rows", "left_out", table.left_out(left_out).noun("row"));
     if has_copies {
         answer.line(
             "Copies define the same classes, as redeployed applications leave behind: of these, one can be in use.",

@@ -15,10 +15,6 @@ use crate::output::sections::Sections;
 use crate::output::table::Table;
 use crate::proc::resident::{Resident, Use};
 
-/// A row with less than this part of the largest one is left out, unless all are asked for.
-const SMALL: u64 = 1000;
-/// So is one with less than a page: the JVM's own counters have buffers of 8 bytes.
-const PAGE_BYTES: u64 = 4096;
 /// The sentence names the largest holder if it has this part of the resident memory.
 const SENTENCE_PART: u64 = 20;
 
@@ -49,7 +45,7 @@ pub(crate) fn memory<'a>(
     let heap_bytes = objects.map(|object| heap.shallow_bytes(object)).sum();
     let is_owned = |group: &&NativeGroup| group.owner.start != OwnerStart::Nothing;
     let owned = buffers(memory).filter(is_owned);
-    let loaders = loaders(heap, most);
+    let loaders = loaders(heap);
     let uses = process.map(|facts| uses(&facts.resident));
     let mut answer = Sections::default();
     let begin = match (process, &uses) {
@@ -65,7 +61,7 @@ pub(crate) fn memory<'a>(
     answer.line(plain(&sentence));
     answer.fact("sentence", sentence);
     answer.fact("objects", heap.objects());
-    answer.fact("heap_bytes", heap_bytes);
+    answer.fact("object_bytes", heap_bytes);
     // Bytes of direct buffers, mapped files and arenas, and those of them that have an owner.
     answer.fact("buffer_bytes", memory.buffer_bytes());
     answer.fact("owned_bytes", owned.map(|group| group.bytes).sum::<u64>());
@@ -79,10 +75,9 @@ pub(crate) fn memory<'a>(
         None => answer.fact("process", Cell::Missing),
     }
     let left_out = memory.groups.len().saturating_sub(holders.len());
-    answer.line(match (holders.is_empty(), left_out) {
-        (false, _) => "\nOutside of the heap, by the objects that hold it:",
-        (true, 0) => "\nNo object holds memory outside of the heap.",
-        (true, _) => "\nNo holder has a page of memory outside of the heap.",
+    answer.line(match holders.is_empty() {
+        false => "\nOutside of the heap, by the objects that hold it:",
+        true => "\nNo object holds memory outside of the heap.",
     });
     let table = holder_table(heap, holders).left_out(left_out);
     answer.table("holders", "holders_left_out", table.noun("row"));
@@ -92,21 +87,19 @@ pub(crate) fn memory<'a>(
         .right("loaders", "loaders", |row| row.1)
         .left("of class", "class", |row| row.0.clone())
         .done();
-    answer.table("loaders", "", table);
+    answer.table("loaders", "loaders_left_out", table.noun("row"));
     Ok(answer)
 }
 
-/// The groups that are worth a row, each with its owner in words.
+/// The first `most` groups, each with its owner in words.
 fn holders(heap: &Heap<'_>, memory: &NativeMemory, most: usize) -> Result<Vec<Holder>, GraphError> {
-    let largest = memory.groups.first().map_or(0, |group| group.bytes);
-    let least = (largest / SMALL).max(PAGE_BYTES);
-    let is_worth =
-        |group: &&NativeGroup| most == usize::MAX || group.bytes == 0 || group.bytes >= least;
-    let groups = memory.groups.iter().filter(is_worth).take(most);
-    let groups: Vec<&NativeGroup> = groups.collect();
+    let groups = memory.groups.get(..most).unwrap_or(&memory.groups);
     let owners: Vec<&Owner> = groups.iter().map(|group| &group.owner).collect();
-    let words = owners_words(heap, &owners)?;
-    Ok(groups.into_iter().cloned().zip(words).collect())
+    Ok(groups
+        .iter()
+        .cloned()
+        .zip(owners_words(heap, &owners)?)
+        .collect())
 }
 
 /// A use of resident memory.
@@ -268,20 +261,15 @@ fn holder_words(largest: Option<&Holder>, least: u64) -> String {
     let Some((group, held_by)) = largest.filter(|(group, _)| group.bytes >= least) else {
         return String::new();
     };
-    let about = if group.kind.is_estimate() {
-        "about "
-    } else {
-        ""
-    };
-    let (bytes, what) = (
-        in_units(group.bytes),
-        counted(group.objects, kind_words(group.kind)),
-    );
+    let is_estimate = group.kind.is_estimate();
+    let about = if is_estimate { "about " } else { "" };
+    let what = counted(group.objects, kind_words(group.kind));
+    let bytes = in_units(group.bytes);
     format!(" Most held outside of the heap: {about}{bytes} in {what}, by {held_by}.")
 }
 
 /// Classes by the class of their loader.
-fn loaders(heap: &Heap<'_>, most: usize) -> Vec<Loaders> {
+fn loaders(heap: &Heap<'_>) -> Vec<Loaders> {
     let mut classes: BTreeMap<u64, u64> = BTreeMap::new();
     for class in heap.directory().classes.iter() {
         *classes.entry(class.loader).or_default() += 1;
@@ -289,7 +277,7 @@ fn loaders(heap: &Heap<'_>, most: usize) -> Vec<Loaders> {
     let mut rows: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for (loader, classes) in classes {
         let class = match (loader, heap.object(loader)) {
-            (0, _) => "(boot loader)".to_owned(),
+            (0, _) => "bootstrap loader".to_owned(),
             (_, Some(object)) => heap.class_name(heap.class(object)),
             (_, None) => "(not in the dump)".to_owned(),
         };
@@ -301,7 +289,6 @@ fn loaders(heap: &Heap<'_>, most: usize) -> Vec<Loaders> {
         .map(|(class, (loaders, classes))| (class, loaders, classes))
         .collect();
     rows.sort_by_key(|row| Reverse(row.2));
-    rows.truncate(most);
     rows
 }
 
@@ -380,7 +367,7 @@ Outside of the heap, by the objects that hold it:
 
 Classes by their loader:
 classes  loaders  of class
-      9        1  (boot loader)
+      9        1  bootstrap loader
 ";
         assert_eq!(answer(None), expected);
     }

@@ -2,14 +2,17 @@
 //! from the heap.
 //!
 //! A command parses its arguments, asks, and prints. `mcp` and `view` send the JSON, and the page
-//! has it. No answer knows who asked.
+//! has it. No answer knows who asked. A new question is a module here, and its line among
+//! [`Questions`].
 
+use crate::output::outcome::{Failure, Verdict};
+
+pub(crate) mod ask;
 pub(crate) mod diff;
 mod given_up;
 pub(crate) mod histo;
 pub(crate) mod labels;
 pub(crate) mod leaks;
-pub(crate) mod listed;
 mod loaders;
 pub(crate) mod memory;
 pub(crate) mod merged_paths;
@@ -19,7 +22,6 @@ pub(crate) mod owner;
 pub(crate) mod path;
 pub(crate) mod sentence;
 pub(crate) mod show;
-pub(crate) mod site_listing;
 pub(crate) mod site_source;
 pub(crate) mod sites;
 pub(crate) mod sizes_by;
@@ -30,3 +32,29 @@ pub(crate) mod top;
 mod unreachable;
 pub(crate) mod values;
 pub(crate) mod waste;
+
+/// The commands that ask one question of a heap.
+macro_rules! questions {
+    ($($name:ident: $question:ty;)*) => {
+        #[derive(Debug, clap::Subcommand)]
+        pub(crate) enum Questions {
+            $($name(ask::Arguments<$question>),)*
+        }
+
+        impl Questions {
+            /// Reads the heap and prints the answer.
+            pub(crate) fn run(&self) -> Result<Verdict, Failure> {
+                match self {
+                    $(Self::$name(arguments) => arguments.run(),)*
+                }
+            }
+        }
+    };
+}
+
+questions! {
+    Leaks: leaks::Leaks;
+    Show: show::Show;
+    Threads: threads::Threads;
+    Waste: waste::Waste;
+}

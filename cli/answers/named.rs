@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use format::is_spelling;
-use graph::Heap;
 
 use crate::answers::object::class_names;
-use crate::files::dump_file::DumpFile;
 use crate::files::heap_file::Loaded;
 use crate::output::outcome::Failure;
 
@@ -27,7 +25,7 @@ pub(crate) fn objects_of(loaded: &Loaded, what: &str) -> Result<Vec<u32>, Failur
         classes = spelled.collect();
     }
     if !classes.contains(&true) {
-        let hint = match meant(&names, what) {
+        let hint = match suggested(&names, what) {
             Some(names) => format!("did you mean {names}?"),
             None => {
                 "names look like java.lang.String or int[]; `hprof histo` lists them".to_owned()
@@ -44,9 +42,21 @@ pub(crate) fn objects_of(loaded: &Loaded, what: &str) -> Result<Vec<u32>, Failur
     Ok(objects)
 }
 
+/// The object with this id, or the largest one of a class, and how many others the class has.
+/// Errors: there is no such object.
+pub(super) fn meant(loaded: &Loaded, what: &str) -> Result<(u32, u64), Failure> {
+    if !what.starts_with("0x") {
+        let objects = objects_of(loaded, what)?;
+        if let Some((largest, others)) = objects.split_first() {
+            return Ok((*largest, others.len() as u64));
+        }
+    }
+    Ok((object_with_id(loaded, what)?, 0))
+}
+
 /// Up to three classes whose names end with this one, in any case of letters, or else that have it
 /// somewhere.
-fn meant(names: &[Rc<str>], what: &str) -> Option<String> {
+fn suggested(names: &[Rc<str>], what: &str) -> Option<String> {
     let what = what.to_lowercase();
     let is_end = |name: &str| {
         let before = name.strip_suffix(&what);
@@ -64,15 +74,12 @@ fn meant(names: &[Rc<str>], what: &str) -> Option<String> {
     (!found.is_empty() && !what.is_empty()).then(|| found.join(", "))
 }
 
-/// The object with an id such as `0x7f1c3a80`.
-pub(crate) fn object_with_id(heap: &Heap<'_>, id: &str, file: &DumpFile) -> Result<u32, Failure> {
+/// The object with an id such as `0x7f1c3a80`. Errors: there is none.
+pub(crate) fn object_with_id(loaded: &Loaded, id: &str) -> Result<u32, Failure> {
+    let (heap, file) = (&loaded.heap, &loaded.file);
     let digits = id.strip_prefix("0x").unwrap_or_default();
     let number = u64::from_str_radix(digits, 16)
         .map_err(|_| file.refuse(format!("{id} is not an id: ids look like 0x7f1c3a80")))?;
-    let missing = || {
-        file.refuse(format!(
-            "no object has the id {id}; `hprof histo --objects` lists ids"
-        ))
-    };
-    heap.object(number).ok_or_else(missing)
+    let why = || format!("no object has the id {id}; `hprof histo --objects` lists ids");
+    heap.object(number).ok_or_else(|| file.refuse(why()))
 }

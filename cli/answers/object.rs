@@ -1,35 +1,70 @@
-//! One object in an answer.
+//! Objects in an answer: in words, and as rows of JSON.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use graph::{Heap, Retained};
-use serde::Serialize;
+use graph::{GraphError, Heap};
+use serde_json::{json, Value};
 
-/// An object: class, id and sizes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct ObjectRow {
-    /// See [`described`].
-    pub(crate) class: String,
-    /// See [`id`].
-    pub(crate) id: String,
-    /// The name of a thread, or the text of a string, where it is known and may be shown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) label: Option<String>,
-    /// Retained bytes.
-    pub(crate) retained: u64,
-    /// Its own bytes.
-    pub(crate) shallow: u64,
+use super::labels::{labels, Labels};
+use super::values::Shown;
+use crate::files::heap_file::Loaded;
+use crate::output::plain::{plain, shown};
+use crate::output::sections::Sections;
+
+/// A heap, and what tells some of its objects from others of their class.
+#[derive(Debug)]
+pub(crate) struct Objects<'l> {
+    pub(crate) loaded: &'l Loaded,
+    labels: Labels,
 }
 
-impl ObjectRow {
-    pub(crate) fn of(heap: &Heap<'_>, retained: &Retained, object: u32) -> Self {
-        Self {
-            class: described(heap, object),
-            id: id(heap, object),
-            label: None,
-            retained: retained.bytes(object),
-            shallow: heap.shallow_bytes(object),
+/// How objects refer to others, by the object that a list has.
+pub(crate) type LinkTexts = HashMap<u32, String>;
+
+impl<'l> Objects<'l> {
+    /// With the labels of these objects, as far as they may be shown. Errors: the file cannot be
+    /// read.
+    pub(crate) fn of(
+        loaded: &'l Loaded,
+        objects: &[u32],
+        shown: Shown,
+    ) -> Result<Self, GraphError> {
+        let labels = labels(&loaded.heap, objects, shown)?;
+        Ok(Self { loaded, labels })
+    }
+
+    /// `java.lang.Thread 0x7f1c3a80 "main"`
+    pub(crate) fn name(&self, object: u32) -> String {
+        let heap = &self.loaded.heap;
+        let (class, id) = (plain(&shown(&described(heap, object))), id(heap, object));
+        match self.labels.get(&object) {
+            Some(label) => format!("{class} {id} \"{}\"", plain(label)),
+            None => format!("{class} {id}"),
+        }
+    }
+
+    /// Its class, id and sizes, and its label if it has one.
+    pub(crate) fn row<'a>(&self, object: u32) -> Sections<'a> {
+        let (heap, mut row) = (&self.loaded.heap, Sections::default());
+        row.fact("class", described(heap, object));
+        row.fact("id", id(heap, object));
+        row.maybe("label", self.labels.get(&object).cloned());
+        row.fact("retained", self.loaded.retained.bytes(object));
+        row.fact("shallow", heap.shallow_bytes(object));
+        row
+    }
+
+    /// The target of a reference in words, and as a row.
+    pub(super) fn target(&self, id: u64) -> (String, Value) {
+        match self.loaded.heap.object(id) {
+            _ if id == 0 => ("null".to_owned(), Value::Null),
+            Some(object) => (self.name(object), json!(self.row(object))),
+            None => {
+                let id = format!("{id:#x}");
+                let row = json!({ "id": id });
+                (id + " (not in the dump)", row)
+            }
         }
     }
 }
@@ -65,4 +100,15 @@ pub(super) const CLASS: &str = "class ";
 /// The object's id in the dump: `0x7f1c3a80`.
 pub(crate) fn id(heap: &Heap<'_>, object: u32) -> String {
     format!("{:#x}", heap.id(object))
+}
+
+/// How an object refers to those of these that it refers to. Errors: the file cannot be read.
+pub(crate) fn links_from(heap: &Heap<'_>, from: u32, to: &[u32]) -> Result<LinkTexts, GraphError> {
+    let wanted: HashSet<u32> = to.iter().copied().collect();
+    let locals = heap.locals(from).iter().map(|local| &local.object);
+    let direct = heap.targets(from).iter().chain(locals);
+    let direct: HashSet<u32> = direct.copied().filter(|it| wanted.contains(it)).collect();
+    let links = heap.links(direct.iter().map(|to| (from, *to)))?;
+    let text = |to: u32| Some((to, heap.link_text(links.get(from, to)?)));
+    Ok(direct.into_iter().filter_map(text).collect())
 }

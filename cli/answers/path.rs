@@ -1,12 +1,15 @@
 //! The path from a root to an object.
 
+use std::collections::BTreeMap;
+
 use graph::{Heap, Path, UNKNOWN_CLASS};
 use reader::RootKind;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::object::{described, id, CLASS};
 use crate::output::number::grouped;
 use crate::output::plain::{plain, shown};
+use crate::output::sections::Sections;
 
 /// The JVM's launcher, and its static field that has the main class.
 pub(crate) const LAUNCHER: &str = "class sun.launcher.LauncherHelper";
@@ -18,7 +21,8 @@ pub(crate) struct PathAnswer {
     /// From the root to the object.
     pub(crate) objects: Vec<Step>,
     /// The kind of the root, as HPROF names it.
-    pub(crate) root: String,
+    #[serde(serialize_with = "by_name")]
+    pub(crate) root: RootKind,
     /// Whether a reference on it does not keep an object alive.
     pub(crate) weak: bool,
 }
@@ -50,33 +54,36 @@ pub(crate) enum Step {
     },
 }
 
+/// The names of threads, by the objects' numbers.
+pub(crate) type Names = BTreeMap<u32, String>;
+
 impl PathAnswer {
-    pub(crate) fn of(heap: &Heap<'_>, path: &Path) -> Self {
+    pub(crate) fn of(heap: &Heap<'_>, path: &Path, names: &Names) -> Self {
+        let steps = path.steps.iter().enumerate();
+        let steps = steps.flat_map(|(place, step)| {
+            let middle = path.left_out.filter(|middle| middle.behind == place);
+            let middle = middle.map(|middle| Step::Gap {
+                class: heap.class_name(middle.class),
+                left_out: middle.objects,
+                of_class: middle.of_class,
+            });
+            middle.into_iter().chain([Step::of(heap, step, names)])
+        });
         Self {
-            objects: steps(heap, path).collect(),
-            root: path.root.name().to_owned(),
+            objects: steps.collect(),
+            root: path.root,
             weak: path.is_weak,
         }
     }
 
-    /// Adds the names of threads, by the objects' numbers.
-    pub(crate) fn with_names<'n>(
-        mut self,
-        path: &Path,
-        name_of: impl Fn(u32) -> Option<&'n str>,
-    ) -> Self {
-        let shown = self.objects.iter_mut().filter_map(|step| match step {
-            Step::Object { name, .. } => Some(name),
-            Step::Gap { .. } => None,
-        });
-        for (name, step) in shown.zip(&path.steps) {
-            *name = name_of(step.object).map(str::to_owned);
-        }
-        self
+    /// Adds the path, if there is one.
+    pub(super) fn add(path: Option<Self>, answer: &mut Sections<'_>) {
+        answer.lines(path.iter().flat_map(Self::lines));
+        answer.json("path", path);
     }
 
     /// As lines of text, below a suspect.
-    pub(super) fn lines(&self) -> Vec<String> {
+    fn lines(&self) -> Vec<String> {
         let (head, steps) = match self.launched() {
             Some((main, rest)) => {
                 let main = plain(&shown(main));
@@ -104,37 +111,29 @@ impl PathAnswer {
         }
     }
 
-    /// The kind of the root in words, and whether the path is weak.
-    pub(super) fn root(&self) -> String {
-        let kind = RootKind::ALL.iter().find(|kind| kind.name() == self.root);
-        root_words(*kind.unwrap_or(&RootKind::Unknown), self.weak)
+    /// The kind of the root in words, and whether the path is weak:
+    /// `JNI global reference, by a weak reference`.
+    fn root(&self) -> String {
+        let weak = if self.weak {
+            ", by a weak reference"
+        } else {
+            ""
+        };
+        root_name(self.root) + weak
     }
 }
 
-/// The steps of a path, one after the other, as there may be millions.
-pub(crate) fn steps<'a>(
-    heap: &'a Heap<'_>,
-    path: &'a Path,
-) -> impl Iterator<Item = Step> + Clone + 'a {
-    let steps = path.steps.iter().enumerate();
-    steps.flat_map(move |(place, step)| {
-        let middle = path.left_out.filter(|middle| middle.behind == place);
-        let middle = middle.map(|middle| Step::Gap {
-            class: heap.class_name(middle.class),
-            left_out: middle.objects,
-            of_class: middle.of_class,
-        });
-        middle.into_iter().chain([Step::of(heap, step)])
-    })
+fn by_name<S: Serializer>(root: &RootKind, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(root.name())
 }
 
 impl Step {
-    pub(super) fn of(heap: &Heap<'_>, step: &graph::Step) -> Self {
+    pub(super) fn of(heap: &Heap<'_>, step: &graph::Step, names: &Names) -> Self {
         Self::Object {
             class: described(heap, step.object),
             id: id(heap, step.object),
             link: step.link.map(|link| heap.link_text(link)),
-            name: None,
+            name: names.get(&step.object).cloned(),
         }
     }
 
@@ -160,26 +159,19 @@ impl Step {
             } => {
                 let by = link
                     .as_ref()
-                    .map_or(String::new(), |link| format!("{}  ", plain(link)));
+                    .map(|link| plain(link) + "  ")
+                    .unwrap_or_default();
                 match class.starts_with(CLASS) && class != UNKNOWN_CLASS {
                     true => format!("{by}{}", plain(&shown(class))),
                     false => {
-                        let name = name.as_ref();
-                        let name =
-                            name.map_or(String::new(), |name| format!(" \"{}\"", plain(name)));
-                        format!("{by}{} {}{name}", plain(&shown(class)), plain(id))
+                        let name = name.as_ref().map(|name| format!(" \"{}\"", plain(name)));
+                        let (class, name) = (plain(&shown(class)), name.unwrap_or_default());
+                        format!("{by}{class} {}{name}", plain(id))
                     }
                 }
             }
         }
     }
-}
-
-/// A root in words, and whether the path from it is weak:
-/// `JNI global reference, by a weak reference`.
-pub(crate) fn root_words(root: RootKind, is_weak: bool) -> String {
-    let weak = if is_weak { ", by a weak reference" } else { "" };
-    format!("{}{weak}", root_name(root))
 }
 
 /// The kind of a root in lower case: `JNI global reference`.
@@ -241,7 +233,7 @@ mod tests {
             ];
             let path = PathAnswer {
                 objects,
-                root: RootKind::StickyClass.name().to_owned(),
+                root: RootKind::StickyClass,
                 weak: false,
             };
             path.lines().join("\n")
@@ -262,7 +254,7 @@ mod tests {
         for &kind in RootKind::ALL {
             let path = PathAnswer {
                 objects: Vec::new(),
-                root: kind.name().to_owned(),
+                root: kind,
                 weak: true,
             };
             let words = format!("{}, by a weak reference", root_name(kind));

@@ -423,8 +423,7 @@ impl<'h, 'p> Words<'h, 'p> {
 
     /// A path of a suspect, with the names of the threads on it.
     pub(crate) fn path(&self, path: &Path) -> PathAnswer {
-        let name = |object: u32| self.threads.get(&object).map(String::as_str);
-        PathAnswer::of(self.heap, path).with_names(path, name)
+        PathAnswer::of(self.heap, path, &self.threads)
     }
 
     /// The stack of the thread that a path is about; of one whose field holds something only the

@@ -41,22 +41,19 @@ pub(crate) fn choose(
     found: &Profiles,
     asked: Option<SiteSource>,
 ) -> Result<(SiteSource, &SiteTable), String> {
-    let (first, second) = (SiteSource::Sites, SiteSource::Dump);
-    let sources = asked.map_or(vec![first, second], |source| vec![source]);
-    let mut tables = sources
-        .iter()
-        .filter_map(|source| Some((*source, source.table(found)?)));
-    if let Some(chosen) = tables.next() {
+    const ALL: &[SiteSource] = &[SiteSource::Sites, SiteSource::Dump];
+    let sources = asked.as_ref().map_or(ALL, std::slice::from_ref);
+    let having = |source: &SiteSource| Some((*source, source.table(found)?));
+    if let Some(chosen) = sources.iter().find_map(having) {
         return Ok(chosen);
     }
     let missing: Vec<&str> = sources.iter().map(|source| source.missing(found)).collect();
     let missing = missing.join(", and ");
-    let other = [first, second]
-        .into_iter()
-        .find(|source| source.table(found).is_some());
-    Err(match other {
-        Some(SiteSource::Sites) => format!("{missing}; there are recorded sites: --from sites"),
-        Some(SiteSource::Dump) => format!("{missing}; the heap dump has some: --from dump"),
+    Err(match ALL.iter().find_map(having) {
+        Some((SiteSource::Sites, _)) => {
+            format!("{missing}; there are recorded sites: --from sites")
+        }
+        Some((SiteSource::Dump, _)) => format!("{missing}; the heap dump has some: --from dump"),
         None => format!("no allocation sites: {missing}. {ADVICE}"),
     })
 }

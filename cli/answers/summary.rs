@@ -7,6 +7,7 @@ use serde_json::{json, Map};
 
 use crate::answers::sizes_by::SizesBy;
 use crate::files::dump_file::DumpFile;
+use crate::output::cell::Cell;
 use crate::output::date::date;
 use crate::output::frame;
 use crate::output::number::{counted, grouped};
@@ -98,7 +99,7 @@ pub(crate) fn add<'a>(answer: &mut Sections<'a>, summary: &'a Summary, file: &Du
             frame::in_json(summary.stacks.frames(thread.trace))
         })
         .hidden("name", |thread| thread.name.clone())
-        .hidden("object", |thread| thread.object)
+        .hidden("id", |thread| Cell::Id(thread.object))
         .hidden("serial", |thread| thread.serial)
         .done();
     answer.part("threads", threads);
@@ -139,7 +140,7 @@ fn head(answer: &mut Sections<'_>, summary: &Summary, file: &DumpFile) {
         ("Threads", grouped(summary.threads.len() as u64)),
     ];
     answer.lines(rows.map(|(what, value)| format!("{what:12} {value}")));
-    answer.fact("bytes", summary.bytes);
+    answer.fact("file_bytes", summary.bytes);
     answer.fact("classes", dumped);
     answer.fact("damaged", summary.damaged);
     answer.json("id_bytes", header.id_bytes);

@@ -7,31 +7,20 @@ use graph::{Dominator, GraphError, Heap, Local, Retained};
 use reader::{RootKind, StackFrame, Stacks};
 use serde::Serialize;
 
+use super::ask::Question;
 use super::object::{described, id};
 use crate::files::heap_file::Loaded;
 use crate::output::cell::Cell;
 use crate::output::folding::{fold, folded, is_library};
 use crate::output::frame;
-use crate::output::number::{counted, grouped};
+use crate::output::number::{counted, grouped, limit};
+use crate::output::outcome::Failure;
 use crate::output::plain::{plain, shown};
 use crate::output::screen;
 use crate::output::sections::Sections;
 use crate::output::table::Table;
 
-/// A thread with its stack.
-#[derive(Clone, Debug)]
-struct ThreadAnswer {
-    class: String,
-    frames: Vec<FrameAnswer>,
-    id: String,
-    /// Number of objects that its frames and native code hold.
-    local_objects: usize,
-    name: Option<String>,
-    /// Objects that belong to no frame of the stack.
-    other_locals: Vec<LocalAnswer>,
-    retained: u64,
-}
-
+/// A frame in an answer.
 #[derive(Clone, Debug, Serialize)]
 struct FrameAnswer {
     at: String,
@@ -50,109 +39,123 @@ struct LocalAnswer {
     retained: u64,
 }
 
+/// Prints the stacks of threads, and what the locals of frames retain
+///
+/// A local variable retains what it alone keeps alive: objects that another frame or a field also
+/// holds are not counted. A thread's JNI references count as locals.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  hprof threads heap.hprof --top 5")]
+pub(crate) struct Threads {
+    /// Print at most N threads, largest retained size first; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) top: usize,
+    /// Print at most N objects of each frame; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) locals: usize,
+    /// Print all frames, and an object below each that holds it; without this, frames of the JDK
+    /// and of languages are folded, and an object stands below the outermost frame of the program
+    #[arg(long)]
+    pub(crate) full: bool,
+}
+
+impl Question for Threads {
+    fn answer<'a>(&self, loaded: &'a Loaded) -> Result<Sections<'a>, Failure> {
+        let (most, locals) = (limit(self.top), limit(self.locals));
+        loaded.check(threads(loaded, most, locals, self.full))
+    }
+}
+
 /// The `most` threads with most retained bytes, with their stacks and `locals` objects of a frame.
 /// In the text, with `full`, no frame is folded, and an object stands below each that holds it.
 /// Errors: the file cannot be read.
-pub(crate) fn threads(
+fn threads(
     loaded: &Loaded,
     most: usize,
     locals: usize,
     full: bool,
 ) -> Result<Sections<'_>, GraphError> {
-    let both = (&loaded.heap, &loaded.retained);
-    let stacks = loaded.heap.stacks();
-    let (threads, left_out) = largest(both, &stacks, most)?;
-    let threads = threads.iter().map(|it| ThreadAnswer::of(both, it, locals));
-    let table = Table::of(threads, usize::MAX)
-        .hidden("class", |thread| thread.class.clone())
-        .hidden("frames", |thread| Cell::json(&thread.frames))
-        .hidden("id", |thread| thread.id.clone())
-        .hidden("local_objects", |thread| thread.local_objects)
-        .hidden("name", |thread| thread.name.clone())
-        .hidden("other_locals", |thread| Cell::json(&thread.other_locals))
-        .hidden("retained", |thread| thread.retained)
-        .below(move |thread| thread.lines(full))
+    let (heap, retained) = (&loaded.heap, &loaded.retained);
+    let stacks = heap.stacks();
+    let (threads, left_out) = largest((heap, retained), &stacks, most)?;
+    // With the objects of each frame, and those that belong to no frame of the stack.
+    let rows = threads.into_iter().map(|it| Row {
+        frames: it.frames_with(loaded, locals),
+        others: it.held(loaded, None, locals),
+        local_objects: it.locals.len(),
+        object: it.object,
+        name: it.name,
+    });
+    let table = Table::of(rows, usize::MAX)
+        .hidden("class", |row| described(heap, row.object))
+        .hidden("frames", |row| Cell::json(&row.frames))
+        .hidden("id", |row| Cell::Id(heap.id(row.object)))
+        .hidden("local_objects", |row| row.local_objects)
+        .hidden("name", |row| row.name.clone())
+        .hidden("other_locals", |row| Cell::json(&row.others))
+        .hidden("retained", |row| retained.bytes(row.object))
+        .below(move |row| {
+            let head = format!(
+                "\"{}\" {} {} retains {}",
+                plain(&shown(row.name.as_deref().unwrap_or("?"))),
+                plain(&shown(&described(heap, row.object))),
+                id(heap, row.object),
+                counted(retained.bytes(row.object), "byte")
+            );
+            lines(&head, &row.frames, &row.others, full)
+        })
         .done();
     let mut answer = Sections::default();
     answer.table("threads", "left_out", table.left_out(left_out));
     Ok(answer)
 }
 
-impl ThreadAnswer {
-    fn of((heap, retained): (&Heap<'_>, &Retained), thread: &Thread<'_>, most: usize) -> Self {
-        let held = |place: Option<usize>| {
-            let locals = thread.locals_of(place).take(most).map(|local| LocalAnswer {
-                class: described(heap, local.object),
-                id: id(heap, local.object),
-                kind: local.kind.name(),
-                retained: retained.bytes(local.object),
-            });
-            locals.collect()
-        };
-        let frames = thread.frames.iter().enumerate();
-        let frames = frames.map(|(place, frame)| FrameAnswer {
-            at: frame::line(frame),
-            is_library: is_library(&frame.class),
-            locals: held(Some(place)),
-            locals_left_out: match thread.locals_of(Some(place)).skip(most).count() {
-                0 => None,
-                more => Some(more),
-            },
+/// A thread with what its frames hold.
+struct Row {
+    object: u32,
+    name: Option<String>,
+    frames: Vec<FrameAnswer>,
+    /// Objects that belong to no frame of the stack.
+    others: Vec<LocalAnswer>,
+    /// Number of objects that its frames and native code hold.
+    local_objects: usize,
+}
+
+/// A thread in the text.
+fn lines(head: &str, frames: &[FrameAnswer], others: &[LocalAnswer], full: bool) -> Vec<String> {
+    let mut lines = vec![screen::title(head).into_owned()];
+    let places = places(frames);
+    let is_library = |place: usize| frames.get(place).is_some_and(|it| it.is_library);
+    for line in folded(frames.len(), full, is_library) {
+        lines.push(match frames.get(line.clone()).unwrap_or_default() {
+            [frame] => format!("    at {}", plain(&frame.at)),
+            several => format!("    {}", fold(several.len())),
         });
-        Self {
-            class: described(heap, thread.object),
-            frames: frames.collect(),
-            id: id(heap, thread.object),
-            local_objects: thread.locals.len(),
-            name: thread.name.clone(),
-            other_locals: held(None),
-            retained: retained.bytes(thread.object),
+        for place in line {
+            let locals = frames.get(place).into_iter();
+            let locals = locals.flat_map(|frame| &frame.locals);
+            let here = locals.filter(|it| full || places.get(&*it.id) == Some(&place));
+            lines.extend(here.map(LocalAnswer::line));
         }
     }
+    if !frames.is_empty() && !others.is_empty() {
+        lines.push("    in one of these frames".to_owned());
+    }
+    lines.extend(others.iter().map(LocalAnswer::line));
+    lines.push(String::new());
+    lines
+}
 
-    fn lines(&self, full: bool) -> Vec<String> {
-        let head = format!(
-            "\"{}\" {} {} retains {}",
-            plain(&shown(self.name.as_deref().unwrap_or("?"))),
-            plain(&shown(&self.class)),
-            self.id,
-            counted(self.retained, "byte")
-        );
-        let mut lines = vec![screen::title(&head).into_owned()];
-        let places = &self.places();
-        let is_library = |place: usize| self.frames.get(place).is_some_and(|it| it.is_library);
-        for line in folded(self.frames.len(), full, is_library) {
-            lines.push(match self.frames.get(line.clone()).unwrap_or_default() {
-                [frame] => format!("    at {}", plain(&frame.at)),
-                several => format!("    {}", fold(several.len())),
-            });
-            for place in line {
-                let locals = self.frames.get(place).into_iter();
-                let locals = locals.flat_map(|frame| &frame.locals);
-                let here = locals.filter(|it| full || places.get(&*it.id) == Some(&place));
-                lines.extend(here.map(LocalAnswer::line));
-            }
-        }
-        if !self.frames.is_empty() && !self.other_locals.is_empty() {
-            lines.push("    in one of these frames".to_owned());
-        }
-        lines.extend(self.other_locals.iter().map(LocalAnswer::line));
-        lines.push(String::new());
-        lines
+/// The frame below which each object stands: of those that hold it the outermost of the program,
+/// else the outermost.
+fn places(frames: &[FrameAnswer]) -> HashMap<&str, usize> {
+    let mut places = HashMap::new();
+    let all = || frames.iter().enumerate();
+    let libraries = all().filter(|(_, frame)| frame.is_library);
+    let own = all().filter(|(_, frame)| !frame.is_library);
+    for (place, frame) in libraries.chain(own) {
+        places.extend(frame.locals.iter().map(|local| (&*local.id, place)));
     }
-
-    /// The frame below which each object stands: of those that hold it the outermost of the
-    /// program, else the outermost.
-    fn places(&self) -> HashMap<&str, usize> {
-        let mut places = HashMap::new();
-        let frames = || self.frames.iter().enumerate();
-        let libraries = frames().filter(|(_, frame)| frame.is_library);
-        let own = frames().filter(|(_, frame)| !frame.is_library);
-        for (place, frame) in libraries.chain(own) {
-            places.extend(frame.locals.iter().map(|local| (&*local.id, place)));
-        }
-        places
-    }
+    places
 }
 
 impl LocalAnswer {
@@ -245,6 +248,32 @@ impl<'s> Thread<'s> {
         }
     }
 
+    /// Its frames, each with the `most` largest objects that it holds.
+    fn frames_with(&self, loaded: &Loaded, most: usize) -> Vec<FrameAnswer> {
+        let frames = self.frames.iter().enumerate();
+        let frames = frames.map(|(place, frame)| FrameAnswer {
+            at: frame::line(frame),
+            is_library: is_library(&frame.class),
+            locals: self.held(loaded, Some(place), most),
+            locals_left_out: match self.locals_of(Some(place)).skip(most).count() {
+                0 => None,
+                more => Some(more),
+            },
+        });
+        frames.collect()
+    }
+
+    /// The `most` largest objects of a frame, see [`Thread::locals_of`].
+    fn held(&self, loaded: &Loaded, frame: Option<usize>, most: usize) -> Vec<LocalAnswer> {
+        let locals = self.locals_of(frame).take(most).map(|local| LocalAnswer {
+            class: described(&loaded.heap, local.object),
+            id: id(&loaded.heap, local.object),
+            kind: local.kind.name(),
+            retained: loaded.retained.bytes(local.object),
+        });
+        locals.collect()
+    }
+
     /// The objects held by a frame. `None` also returns those of frames that are not in the stack.
     fn locals_of(&self, frame: Option<usize>) -> impl Iterator<Item = &Local> {
         let depth = self.frames.len();
@@ -296,16 +325,8 @@ mod tests {
             frame("app.Outer", &["0x1"]),
             frame("java.D", &["0x1"]),
         ];
-        let thread = ThreadAnswer {
-            class: "java.lang.Thread".to_owned(),
-            frames: frames.into(),
-            id: "0x9".to_owned(),
-            local_objects: 0,
-            name: Some("worker".to_owned()),
-            other_locals: vec![local("0x4")],
-            retained: 1,
-        };
-        thread.lines(full).join("\n") + "\n"
+        let head = "\"worker\" java.lang.Thread 0x9 retains 1 byte";
+        lines(head, &frames, &[local("0x4")], full).join("\n") + "\n"
     }
 
     #[test]

@@ -48,15 +48,15 @@ pub(crate) fn top(loaded: &Loaded, by: By, most: usize) -> Result<Sections<'_>, 
         By::Object => objects(&mut answer, loaded, most),
         // Its retained bytes are estimates, of a part.
         By::Site => return sites(loaded, most),
-        By::Thread => answer.table(
-            "rows",
-            "left_out",
-            loaded.check(thread_table(loaded, most))?,
-        ),
+        By::Thread => {
+            let table = loaded.check(thread_table(loaded, most))?;
+            answer.table("rows", "left_out", table.noun("thread"));
+        }
         By::Loader => loaded.check(loaders(&mut answer, loaded, most))?,
         By::Class | By::Package => {
             let rows = group_rows(heap, retained, by);
-            answer.table("rows", "left_out", groups(rows, by, most));
+            let noun = if by == By::Class { "class" } else { "package" };
+            answer.table("rows", "left_out", groups(rows, by, most).noun(noun));
         }
     }
     answer.json("sizes", SizesBy::from(heap.sizes()));
@@ -76,7 +76,11 @@ fn objects<'a>(answer: &mut Sections<'a>, loaded: &'a Loaded, most: usize) {
         .left("object", "id", |it| id(heap, *it))
         .left("class", "class", |it| described(heap, *it))
         .done();
-    answer.table("objects", "left_out", table.left_out(left_out));
+    answer.table(
+        "objects",
+        "left_out",
+        table.left_out(left_out).noun("object"),
+    );
     let all = counted(reachable.into(), "reachable object");
     let (bytes, by) = (grouped(retained.total_bytes()), SizesBy::from(heap.sizes()));
     answer.line(format!("{bytes} bytes in {all}; sizes by {by}"));

@@ -1,12 +1,10 @@
 //! Values of fields and arrays as Java prints them, and which of them may be shown.
 
-use std::path::Path;
-
 use format::{BasicType, ClassName};
 use graph::{Heap, Unseen};
 use reader::big_endian;
 
-use crate::proc::process::process_named;
+use crate::files::heap_file::Loaded;
 
 /// The facts about an object beside its references that may be shown.
 #[derive(Clone, Copy, Debug)]
@@ -21,11 +19,11 @@ pub(crate) enum Shown {
 }
 
 impl Shown {
-    /// What may be shown of a dump, or of a JVM with this process id.
-    pub(crate) fn of(file: &Path, strings: bool) -> Self {
-        match process_named(file) {
-            Some(_) => Self::References,
-            None => Self::Values { strings },
+    /// What may be shown of a heap.
+    pub(crate) fn of(loaded: &Loaded, strings: bool) -> Self {
+        match loaded.file.has_values {
+            true => Self::Values { strings },
+            false => Self::References,
         }
     }
 

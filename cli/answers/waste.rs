@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use graph::{BoxedWaste, CollectionWaste, Duplicates, Filling, GraphError, Heap, Unseen, Waste};
+use graph::{BoxedWaste, CollectionWaste, Duplicates, Filling, GraphError, Heap, Unseen};
 
+use super::ask::Question;
 use super::object::id;
-use crate::files::heap_file::Loaded;
-use crate::output::number::{counted, grouped, in_units, percent};
+use crate::files::heap_file::{only_a_file, GraphArguments, Loaded};
+use crate::output::number::{counted, grouped, in_units, limit, percent};
+use crate::output::outcome::Failure;
 use crate::output::plain::plain;
 use crate::output::screen;
 use crate::output::sections::Sections;
@@ -15,15 +17,48 @@ use crate::output::table::Table;
 /// Bytes of a text that are printed.
 const TEXT_BYTES: usize = 200;
 
+/// Lists memory that holds nothing new: equal strings, empty collections
+///
+/// Strings and arrays of primitive values that have equal contents: all but one of them are lost.
+/// Collections of the JDK that are empty or have one element: they are lost with the arrays that
+/// only they hold. Collections that use less than a quarter of their array: the empty places are
+/// lost. Boxed numbers, characters and truth values: all of them are lost. No byte counts twice,
+/// and objects that no root leads to are left out.
+///
+/// A collection or a boxed number that several fields hold counts for the first of them in the
+/// file.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  hprof waste heap.hprof --top 20",
+    mut_arg("file", only_a_file),
+    mut_arg("agent", |it| it.hide(true))
+)]
+pub(crate) struct Waste {
+    /// Print at most N rows of each table; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) top: usize,
+    /// Print the texts of strings, which may be secret, cut to 200 bytes
+    #[arg(long)]
+    pub(crate) strings: bool,
+}
+
+impl Question for Waste {
+    const PASSES: u64 = 3;
+
+    fn check(&self, of: &GraphArguments) -> Result<(), Failure> {
+        of.check_is_file()
+    }
+
+    fn answer<'a>(&self, loaded: &'a Loaded) -> Result<Sections<'a>, Failure> {
+        loaded.check(waste(loaded, limit(self.top), self.strings))
+    }
+}
+
 /// The wasted bytes, by kind: `most` rows of each, with the texts of strings if they may be seen.
 /// Errors: the file cannot be read.
-pub(crate) fn waste(
-    loaded: &Loaded,
-    most: usize,
-    with_texts: bool,
-) -> Result<Sections<'_>, GraphError> {
+fn waste(loaded: &Loaded, most: usize, with_texts: bool) -> Result<Sections<'_>, GraphError> {
     let (heap, retained) = (&loaded.heap, &loaded.retained);
-    let found = Waste::find(heap, retained)?;
+    let found = graph::Waste::find(heap, retained)?;
     let (mut answer, unseen) = (Sections::default(), found.unseen);
     let (lost, total) = (found.lost_bytes(), retained.total_bytes());
     let (of_all, share) = (in_units(total), percent(lost, total));

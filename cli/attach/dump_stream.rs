@@ -44,7 +44,7 @@ pub(crate) fn run(
     // Not as `head` closes a pipe: half a dump is no success.
     let not_taken = |error: io::Error| {
         let why = "the dump is not whole, as standard output takes no more";
-        Failure::Target(format!("{why}: {error}"))
+        Failure::Input(format!("{why}: {error}"))
     };
     // An output that takes no more may be why the agent gave up, so nobody waits for it then.
     reply

@@ -80,11 +80,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let mut answer = Sections::default();
     summary::add(&mut answer, &summary, &file);
     add(&mut answer, &report);
-    print(arguments.json, &answer)?;
-    Ok(match report.count(Severity::Error) {
-        0 => Verdict::Sound,
-        _ => Verdict::Faulty,
-    })
+    print(arguments.json, answer)?;
+    Ok(Verdict::Sound.and(report.count(Severity::Error) == 0))
 }
 
 /// Adds what the check has found.

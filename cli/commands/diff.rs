@@ -96,15 +96,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     }
     let grown = change(before.total_bytes, after.total_bytes);
     let answer = diff(before, after, limit(arguments.top));
-    print(arguments.json, &answer)?;
+    print(arguments.json, answer)?;
     let limit = arguments.fail_if_grown.map(i128::from);
     let failed = limit.is_some_and(|limit| grown > limit);
-    let whole = first == Verdict::Sound && second == Verdict::Sound;
-    Ok(if whole && !failed {
-        Verdict::Sound
-    } else {
-        Verdict::Faulty
-    })
+    Ok(first.and(second == Verdict::Sound && !failed))
 }
 
 /// A time as people write it.

@@ -67,7 +67,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 
 fn by_retained(arguments: &Arguments, by: By) -> Result<Verdict, Failure> {
     let (loaded, verdict) = arguments.graph.load(2)?;
-    loaded.file.done();
     let answer = top(&loaded, by, limit(arguments.top.unwrap_or(TOP)))?;
     loaded.print(arguments.json, answer)?;
     Ok(verdict)
@@ -92,7 +91,7 @@ fn by_shallow(arguments: &Arguments) -> Result<Verdict, Failure> {
         let counts = counts_of(pid, graph.agent.as_deref())?;
         let mut answer = of_jvm(counts.classes, top);
         answer.maybe("pause_ms", counts.pause_ms);
-        print(arguments.json, &answer)?;
+        print(arguments.json, answer)?;
         return Ok(Verdict::Sound);
     }
     let file = DumpFile::of_one(&graph.file, graph.dump)?;
@@ -101,6 +100,6 @@ fn by_shallow(arguments: &Arguments) -> Result<Verdict, Failure> {
     file.done();
     // The warning comes before the answer.
     let verdict = file.verdict(found.damaged);
-    print(arguments.json, &histogram(found, top))?;
+    print(arguments.json, histogram(found, top))?;
     Ok(verdict)
 }

@@ -3,9 +3,10 @@
 use std::fs;
 use std::io;
 
-use crate::output::number::{grouped, in_units};
+use crate::output::cell::Cell;
 use crate::output::outcome::{Failure, Verdict};
-use crate::output::stdout::to_stdout;
+use crate::output::sections::Sections;
+use crate::output::stdout::print;
 use crate::output::table::Table;
 use crate::proc::c_library::contains;
 use crate::proc::jvm_options::WITH_VALUE;
@@ -17,27 +18,34 @@ use crate::proc::reach::{has_its_thread, memory_bytes, owner, LIBRARY};
 /// A row has the process id, the user, the resident memory and the main class.
 /// Containers' JVMs are among them. As root, all are listed; other users see their own.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {}
+pub(crate) struct Arguments {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
 
 /// Prints the JVMs.
-pub(crate) fn run() -> Result<Verdict, Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     // A process may have ended meanwhile.
     let rows = pids()?
         .into_iter()
         .filter_map(|pid| Some((pid, facts(pid)?)));
     let table = Table::of(rows, usize::MAX)
-        .right("pid", "pid", |(pid, _): &(i32, [String; 3])| {
-            pid.to_string()
+        .right("pid", "", |(pid, _): &(i32, Facts)| pid.to_string())
+        .hidden("pid", |(pid, _)| i128::from(*pid))
+        .right("user", "user", |(_, it)| {
+            it.user.map(|user| user.to_string())
         })
-        .right("user", "user", |(_, [user, ..])| user.clone())
-        .right("memory", "memory", |(_, [_, memory, _])| memory.clone())
-        .left("main class", "main_class", |(_, [.., main])| main.clone())
+        .right("memory", "resident_bytes", |(_, it)| Cell::Bytes(it.bytes))
+        .left("main class", "main_class", |(_, it)| it.main.clone())
         .done();
     if table.is_empty() {
         let why = "no JVM that this user may inspect runs on this machine";
         return Err(Failure::Input(why.to_owned()));
     }
-    to_stdout(|to| table.print(to))?;
+    let mut answer = Sections::default();
+    answer.table("jvms", "", table);
+    print(arguments.json, answer)?;
     Ok(Verdict::Sound)
 }
 
@@ -50,8 +58,16 @@ fn pids() -> io::Result<Vec<i32>> {
     Ok(pids)
 }
 
-/// User, resident memory and main class of a process; `None` if it is no JVM.
-fn facts(pid: i32) -> Option<[String; 3]> {
+/// What is listed of a JVM.
+struct Facts {
+    user: Option<u32>,
+    /// Resident memory.
+    bytes: u64,
+    main: String,
+}
+
+/// The facts about a process; `None` if it is no JVM.
+fn facts(pid: i32) -> Option<Facts> {
     let process = Process::find(pid).ok()?;
     // Before the map, which is empty once there is no memory.
     let status = process.read("status").ok()?;
@@ -59,10 +75,12 @@ fn facts(pid: i32) -> Option<[String; 3]> {
         return None;
     }
     let status = String::from_utf8_lossy(&status);
-    let user = owner(&status).map_or_else(String::new, |(user, _)| grouped(user.into()));
     let line = process.read("cmdline").unwrap_or_default();
-    let main = main_class(&line).unwrap_or_else(|| "?".to_owned());
-    Some([user.replace(',', ""), in_units(memory_bytes(&status)), main])
+    Some(Facts {
+        user: owner(&status).map(|(user, _)| user),
+        bytes: memory_bytes(&status),
+        main: main_class(&line).unwrap_or_else(|| "?".to_owned()),
+    })
 }
 
 fn is_jvm(process: &Process) -> bool {

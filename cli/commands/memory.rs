@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     file.done();
     // The warning comes before the answer.
     let verdict = file.verdict(heap.damaged());
-    print(arguments.json, &answer)?;
+    print(arguments.json, answer)?;
     Ok(verdict)
 }
 

@@ -1,12 +1,11 @@
 //! `hprof sites`: which code allocated the objects in the heap?
 
-use std::cmp::Reverse;
 use std::path::PathBuf;
 
-use reader::{Profiles, Site, SiteTable};
+use reader::Profiles;
 
-use crate::answers::site_listing::Listing;
 use crate::answers::site_source::{choose, SiteSource};
+use crate::answers::sites::{listing, DEPTH_FRAMES};
 use crate::files::dump_file::DumpFile;
 use crate::output::number::limit;
 use crate::output::outcome::{Failure, Verdict};
@@ -14,9 +13,6 @@ use crate::output::stdout::print;
 
 /// Number of sites printed by default.
 const TOP: usize = 20;
-
-/// Number of frames printed of each stack by default.
-const DEPTH_FRAMES: usize = 8;
 
 /// Lists the places in the program that allocated most memory
 ///
@@ -69,34 +65,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     if arguments.allocated && table.allocated.is_none() {
         return Err(file.refuse(NOT_ALLOCATED));
     }
-    let listing = Listing {
-        found: &found,
-        source,
-        table,
-        rows: ordered(table, arguments.allocated),
-        allocated: arguments.allocated,
-    };
     // The warning comes before the answer.
     let verdict = file.verdict(found.damaged);
     let of = |number: Option<usize>, default| {
         let default = if arguments.json { 0 } else { default };
         limit(number.unwrap_or(default))
     };
-    let (top, depth) = (of(arguments.top, TOP), of(arguments.depth, DEPTH_FRAMES));
-    print(arguments.json, &listing.sections(top, depth))?;
+    let most = (of(arguments.top, TOP), of(arguments.depth, DEPTH_FRAMES));
+    let answer = listing(&found, (source, table), arguments.allocated, most);
+    print(arguments.json, answer)?;
     Ok(verdict)
 }
 
 const NOT_ALLOCATED: &str = "a heap dump does not count freed objects; leave --allocated out";
-
-/// The rows, largest first. The table has them by live bytes.
-fn ordered(table: &SiteTable, allocated: bool) -> Vec<&Site> {
-    let mut rows: Vec<&Site> = table.rows.iter().collect();
-    if allocated {
-        rows.sort_by_key(|site| {
-            let amount = site.allocated.unwrap_or_default();
-            Reverse((amount.bytes, amount.objects))
-        });
-    }
-    rows
-}

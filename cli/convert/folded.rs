@@ -35,24 +35,14 @@ pub(super) struct Folded {
     places: HashMap<Rc<str>, u32>,
     /// Indexes of the frames' names, by the frames' addresses.
     by_frame: HashMap<usize, u32>,
-    /// Whether two lines of a method are two frames.
-    has_lines: bool,
     frames_sum: usize,
     /// Sum of the weights.
     pub(super) total: u64,
 }
 
 impl Folded {
-    /// No stacks yet, in which two lines of a method will be two frames.
-    pub(super) fn by_line() -> Self {
-        Self {
-            has_lines: true,
-            ..Self::default()
-        }
-    }
-
-    /// Adds the weight of a trace, with `leaf`, if any, on top of its frames. Adds nothing for
-    /// weight 0.
+    /// Adds the weight of a trace, with `leaf`, if any, on top of its frames, of which two lines of
+    /// a method are two. Adds nothing for weight 0.
     ///
     /// The error is a sentence: the stacks would take too much memory.
     pub(super) fn add(
@@ -69,15 +59,12 @@ impl Folded {
         self.total += weight;
         let stack = self.fold(stacks, trace, leaf);
         let depth = stack.len();
-        let mut new = false;
-        let sum = self.weights.entry(stack).or_insert_with(|| {
-            new = true;
-            0
-        });
-        *sum += weight;
-        if new {
+        let sum = self.weights.entry(stack).or_insert(0);
+        // No weight is 0.
+        if *sum == 0 {
             self.frames_sum += depth;
         }
+        *sum += weight;
         if self.frames_sum > FRAMES_SUM_MAX {
             return Err(format!(
                 "its stacks have more than {FRAMES_SUM_MAX} frames in all"
@@ -133,7 +120,7 @@ impl Folded {
         let mut stack = Vec::new();
         stack.extend(leaf.map(|leaf| self.place(leaf)));
         for frame in stacks.frames(trace).take(FRAMES_MAX) {
-            stack.push(self.frame(frame));
+            stack.push(self.frame(frame, leaf.is_some()));
         }
         match stacks.depth_frames(trace) {
             0 => stack.push(self.place(NO_STACK)),
@@ -144,12 +131,12 @@ impl Folded {
         stack.into()
     }
 
-    fn frame(&mut self, frame: &StackFrame) -> u32 {
+    fn frame(&mut self, frame: &StackFrame, has_line: bool) -> u32 {
         let address = std::ptr::from_ref(frame) as usize;
         if let Some(place) = self.by_frame.get(&address) {
             return *place;
         }
-        let place = match self.has_lines {
+        let place = match has_line {
             true => self.place(&method_at_line(frame)),
             false => self.place(&method(frame)),
         };

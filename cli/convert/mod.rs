@@ -10,10 +10,12 @@ mod redacted;
 mod tables;
 mod transcribed;
 
+use crate::output::number::{counted, grouped};
 use crate::output::outcome::{Failure, Verdict};
 
 pub(crate) use order::Arguments;
 use order::Form;
+use profile::Profile;
 
 /// Reads the file and writes the other one.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
@@ -31,6 +33,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         Form::Text => transcribed::write(arguments),
         Form::Hprof if arguments.redact.is_some() => redacted::write(arguments),
         Form::Hprof => android::write(arguments),
-        Form::Pprof | Form::Collapsed | Form::Svg => profile::write(arguments, form),
+        Form::Pprof | Form::Collapsed | Form::Svg => write_profile(arguments, form),
     }
+}
+
+/// Reads the file and writes where the time, or the memory, went.
+fn write_profile(arguments: &Arguments, form: Form) -> Result<Verdict, Failure> {
+    let file = arguments.input()?;
+    let profile = Profile::read(&file, arguments.from)?;
+    if form == Form::Pprof {
+        arguments.write(&file, form, |to| Ok(pprof::write(&profile, to)?))?;
+        return Ok(file.verdict(profile.damaged));
+    }
+    let folded = profile.folded().map_err(|why| file.refuse(why))?;
+    arguments.write(&file, form, |to| match form {
+        Form::Svg => flame_graph::draw(&profile, &folded, &file, to),
+        _ => Ok(folded.print(to)?),
+    })?;
+    let (stacks, sum) = (counted(folded.len(), "stack"), grouped(folded.total));
+    arguments.tell(&format!("{stacks}, {sum} {}", profile.unit))?;
+    Ok(file.verdict(profile.damaged))
 }

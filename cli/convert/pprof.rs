@@ -6,10 +6,12 @@ use std::io::{self, Write};
 
 use flate2::write::GzEncoder;
 use flate2::Compression;
-use reader::{CpuKind, CpuTable, SiteTable, StackFrame, Stacks};
+use reader::{StackFrame, Stacks};
 
 use crate::output::frame::method;
 use crate::output::plain::shown;
+
+use super::profile::{Profile, Row};
 
 /// Frames of a stack that are kept, from the top.
 const FRAMES_MAX: usize = 1024;
@@ -86,51 +88,20 @@ struct Pprof<'w> {
     by_frame: HashMap<usize, u64>,
 }
 
-/// Writes objects and bytes of each site: the live ones, and all that were allocated if the file
-/// has these numbers.
-pub(super) fn write_sites(
-    stacks: &Stacks,
-    table: &SiteTable,
-    to: &mut dyn Write,
-) -> io::Result<()> {
+/// Writes all values of each stack.
+pub(super) fn write(profile: &Profile, to: &mut dyn Write) -> io::Result<()> {
     let mut pprof = Pprof::new(to)?;
-    let has_allocated = table.allocated.is_some();
-    if has_allocated {
-        pprof.value("alloc_objects", "count")?;
-        pprof.value("alloc_space", "bytes")?;
+    for (name, unit) in &profile.values {
+        pprof.value(name, unit)?;
     }
-    pprof.value("inuse_objects", "count")?;
-    pprof.value("inuse_space", "bytes")?;
-    let shown = pprof.string("inuse_space")?;
-    pprof.put(|profile| profile.number(field::PROFILE_DEFAULT_TYPE, shown))?;
-    for site in &table.rows {
-        let allocated = site.allocated.unwrap_or_default();
-        let mut values = Vec::new();
-        if has_allocated {
-            values.extend([allocated.objects, allocated.bytes]);
-        }
-        values.extend([site.live.objects, site.live.bytes]);
-        pprof.sample(stacks, site.trace, &values, Some(&site.class))?;
+    if let Some(shown) = profile.first_shown {
+        let shown = pprof.string(shown)?;
+        pprof.put(|fields| fields.number(field::PROFILE_DEFAULT_TYPE, shown))?;
     }
-    pprof.finish()
-}
-
-/// Writes samples, or milliseconds, of each stack.
-pub(super) fn write_cpu(
-    stacks: &Stacks,
-    table: &CpuTable,
-    kind: CpuKind,
-    to: &mut dyn Write,
-) -> io::Result<()> {
-    let mut pprof = Pprof::new(to)?;
-    match kind {
-        CpuKind::Samples => pprof.value("samples", "count")?,
-        CpuKind::Times => pprof.value("cpu", "milliseconds")?,
+    for row in &profile.rows {
+        pprof.sample(&profile.stacks, row)?;
     }
-    for row in &table.rows {
-        pprof.sample(stacks, row.trace, &[row.cost], None)?;
-    }
-    pprof.finish()
+    pprof.to.finish().map(drop)
 }
 
 impl<'w> Pprof<'w> {
@@ -145,10 +116,6 @@ impl<'w> Pprof<'w> {
         // The first string is empty: 0 means none.
         pprof.string("")?;
         Ok(pprof)
-    }
-
-    fn finish(self) -> io::Result<()> {
-        self.to.finish().map(|_| ())
     }
 
     /// Writes fields of the profile.
@@ -166,15 +133,9 @@ impl<'w> Pprof<'w> {
     }
 
     /// Writes a stack with its values, and the class of the objects as a label.
-    fn sample(
-        &mut self,
-        stacks: &Stacks,
-        trace: u32,
-        values: &[u64],
-        class: Option<&str>,
-    ) -> io::Result<()> {
+    fn sample(&mut self, stacks: &Stacks, row: &Row) -> io::Result<()> {
         let mut locations = Vec::new();
-        for frame in stacks.frames(trace).take(FRAMES_MAX) {
+        for frame in stacks.frames(row.trace).take(FRAMES_MAX) {
             locations.push(self.location(frame)?);
         }
         if locations.is_empty() {
@@ -185,9 +146,9 @@ impl<'w> Pprof<'w> {
         sample.packed(field::SAMPLE_LOCATION, locations.into_iter());
         // The format's numbers have a sign.
         let most = i64::MAX.unsigned_abs();
-        let values = values.iter().map(|value| (*value).min(most));
+        let values = row.values.iter().map(|value| (*value).min(most));
         sample.packed(field::SAMPLE_VALUE, values);
-        if let Some(class) = class {
+        if let Some(class) = &row.class {
             let mut label = Message::default();
             label.number(field::LABEL_KEY, self.string("class")?);
             label.number(field::LABEL_TEXT, self.string(&shown(class))?);

@@ -7,6 +7,7 @@ mod table_file;
 
 use graph::FieldTable;
 
+use crate::files::dump_file::bare;
 use crate::files::heap_file::Loaded;
 use crate::output::number::{grouped, percent};
 use crate::output::outcome::{Failure, Verdict};
@@ -23,10 +24,10 @@ pub(super) fn write(arguments: &Arguments) -> Result<Verdict, Failure> {
     let folder = Folder::new(&arguments.output).map_err(|fault| in_place(fault.into()))?;
     let (loaded, verdict) = arguments.graph.load(PASSES)?;
     let file = &loaded.file;
-    let name = arguments.name.clone();
+    let bare_name = || String::from_utf8_lossy(bare(file.short_name().as_bytes())).into_owned();
     let export = Export {
         loaded: &loaded,
-        name: name.unwrap_or_else(|| dump_name(&file.short_name())),
+        name: arguments.name.clone().unwrap_or_else(bare_name),
         strings: arguments.strings,
     };
     let bytes = export.write(folder).map_err(in_place)?;
@@ -57,28 +58,5 @@ impl Export<'_> {
         self.loaded.file.done();
         folder.finish()?;
         Ok(heap + strings + small)
-    }
-}
-
-/// The file's name without the endings that name its form.
-fn dump_name(file: &str) -> String {
-    let name = file.strip_suffix(".gz").unwrap_or(file);
-    name.strip_suffix(".hprof").unwrap_or(name).to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::dump_name;
-
-    #[test]
-    fn a_dump_is_called_as_its_file() {
-        for (file, name) in [
-            ("a.hprof", "a"),
-            ("a.b.hprof.gz", "a.b"),
-            ("x.gz", "x"),
-            ("plain", "plain"),
-        ] {
-            assert_eq!(dump_name(file), name);
-        }
     }
 }

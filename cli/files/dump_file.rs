@@ -52,6 +52,8 @@ pub(crate) struct DumpFile {
     bar: ProgressBar,
     /// How long the application paused for what a JVM has sent; `None` for a file.
     pause_millis: Option<u64>,
+    /// Whether it has the values of fields and arrays, which a running JVM does not send.
+    pub(crate) has_values: bool,
 }
 
 impl DumpFile {
@@ -59,18 +61,14 @@ impl DumpFile {
     pub(crate) fn new(path: &Path) -> Result<Self, Failure> {
         let failed = |fault: io::Error| Failure::reading(path, fault);
         let is_stdin = path.as_os_str() == STDIN;
-        let held = if is_stdin {
-            if io::stdin().is_terminal() {
-                return Err(Failure::Input(
-                    "standard input is a terminal; name a file, or redirect one to the command"
-                        .to_owned(),
-                ));
-            }
-            let file = io::stdin().as_fd().try_clone_to_owned().map_err(failed)?;
-            Some(File::from(file))
-        } else {
-            None
-        };
+        if is_stdin && io::stdin().is_terminal() {
+            return Err(Failure::Input(
+                "standard input is a terminal; name a file, or redirect one to the command"
+                    .to_owned(),
+            ));
+        }
+        let input = || io::stdin().as_fd().try_clone_to_owned().map(File::from);
+        let held = is_stdin.then(input).transpose().map_err(failed)?;
         let facts = match &held {
             Some(file) => file.metadata(),
             None => std::fs::metadata(path),
@@ -84,12 +82,12 @@ impl DumpFile {
         if facts.is_dir() {
             return Err(Failure::reading(path, "is a directory"));
         }
-        let path = if is_stdin {
+        let name = if is_stdin {
             Path::new("standard input")
         } else {
             path
         };
-        Self::with(path, held, &facts).map_err(|fault| Failure::reading(path, fault))
+        Self::with(name, held, &facts).map_err(|fault| Failure::reading(name, fault))
     }
 
     /// Like [`DumpFile::new`]; of a file with several heap dumps, all but the one with this number
@@ -145,11 +143,8 @@ impl DumpFile {
     }
 
     fn tell_of(&self, dumps: &[u64], number: usize) {
-        let dates: Vec<String> = dumps
-            .iter()
-            .take(DATES_MAX)
-            .map(|made| date(*made))
-            .collect();
+        let dates = dumps.iter().take(DATES_MAX).map(|made| date(*made));
+        let dates: Vec<String> = dates.collect();
         let more = if dates.len() < dumps.len() {
             ", …"
         } else {
@@ -162,18 +157,23 @@ impl DumpFile {
         ));
     }
 
-    /// The bytes that a JVM has sent, under this name.
+    /// An open file, under this name.
+    pub(crate) fn of_open(name: &Path, file: File) -> Result<Self, Failure> {
+        let facts = file.metadata();
+        let opened = facts.and_then(|facts| Self::with(name, Some(file), &facts));
+        opened.map_err(|fault| Failure::reading(name, fault))
+    }
+
+    /// The objects that a running JVM has sent, with how long it paused.
     pub(crate) fn of_jvm(
         name: &Path,
         sent: File,
         pause_millis: Option<u64>,
     ) -> Result<Self, Failure> {
-        let failed = |fault| Failure::reading(name, fault);
-        let facts = sent.metadata().map_err(failed)?;
-        let file = Self::with(name, Some(sent), &facts).map_err(failed)?;
         Ok(Self {
             pause_millis,
-            ..file
+            has_values: false,
+            ..Self::of_open(name, sent)?
         })
     }
 
@@ -195,6 +195,7 @@ impl DumpFile {
             packed: Cell::new(false),
             bar: bar(bytes),
             pause_millis: None,
+            has_values: true,
         })
     }
 
@@ -350,6 +351,12 @@ impl DumpFile {
     }
 }
 
+/// A dump's name without the endings that name its form.
+pub(crate) fn bare(name: &[u8]) -> &[u8] {
+    let name = name.strip_suffix(b".gz").unwrap_or(name);
+    name.strip_suffix(b".hprof").unwrap_or(name)
+}
+
 /// Copies a pipe to a temporary file without a name, or to memory where there is no folder for one;
 /// returns the file and its size.
 fn kept(mut pipe: File) -> io::Result<(Option<(File, u64)>, u64)> {
@@ -379,4 +386,21 @@ fn bar(bytes: u64) -> ProgressBar {
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.enable_steady_tick(TICK);
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bare;
+
+    #[test]
+    fn a_dump_is_called_as_its_file() {
+        for (file, name) in [
+            ("a.hprof", "a"),
+            ("a.b.hprof.gz", "a.b"),
+            ("x.gz", "x"),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(bare(file.as_bytes()), name.as_bytes());
+        }
+    }
 }

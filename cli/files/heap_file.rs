@@ -153,7 +153,7 @@ impl Loaded {
     pub(crate) fn print(&self, is_json: bool, mut answer: Sections<'_>) -> Result<(), Failure> {
         self.file.done();
         answer.maybe("pause_ms", self.file.pause_millis());
-        Ok(print(is_json, &answer)?)
+        Ok(print(is_json, answer)?)
     }
 }
 

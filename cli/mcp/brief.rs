@@ -4,8 +4,8 @@
 use serde_json::{json, Map, Value};
 
 use crate::output::folding::is_library;
-use crate::output::left_out::add_left_out;
-use crate::output::plain::plain;
+use crate::output::left_out;
+use crate::output::plain::cut;
 
 /// Most bytes of an answer.
 pub(crate) const ANSWER_BYTES_MAX: usize = 8 << 10;
@@ -54,20 +54,11 @@ pub(crate) fn brief(answer: &Value) -> String {
 impl Limits {
     fn cut(self, value: &Value) -> Value {
         match value {
-            Value::String(text) => self.text(text).into(),
+            Value::String(text) => cut(text, self.chars).into(),
             Value::Array(rows) => self.rows(rows, false).0,
             Value::Object(object) => self.object(object),
             other => other.clone(),
         }
-    }
-
-    fn text(self, text: &str) -> String {
-        let mut chars = text.chars();
-        let mut start: String = chars.by_ref().take(self.chars).collect();
-        if chars.next().is_some() {
-            start.push('…');
-        }
-        plain(&start)
     }
 
     /// The rows, and how many are left out. Of a path those in the middle are.
@@ -93,37 +84,17 @@ impl Limits {
 
     fn object(self, object: &Map<String, Value>) -> Value {
         let is_path = object.contains_key("weak");
-        let mut kept = Map::new();
-        let mut missing = Vec::new();
-        for (key, value) in object {
-            let value = match value {
-                Value::String(text) if key == "sentence" => {
-                    let whole = Self {
-                        chars: SENTENCE_CHARS,
-                        ..self
-                    };
-                    whole.text(text).into()
-                }
-                Value::Array(frames) if key == "frames" => {
-                    let (frames, left_out) = self.rows(&folded(frames), false);
-                    missing.push((key, left_out));
-                    frames
-                }
-                Value::Array(rows) => {
-                    let (rows, left_out) = self.rows(rows, is_path);
-                    if !is_path {
-                        missing.push((key, left_out));
-                    }
-                    rows
-                }
-                other => self.cut(other),
+        let fields = object.iter().map(|(key, value)| {
+            let kept = match value {
+                Value::String(text) if key == "sentence" => (cut(text, SENTENCE_CHARS).into(), 0),
+                Value::Array(frames) if key == "frames" => self.rows(&folded(frames), false),
+                Value::Array(rows) if is_path => (self.rows(rows, true).0, 0),
+                Value::Array(rows) => self.rows(rows, false),
+                other => (self.cut(other), 0),
             };
-            kept.insert(key.clone(), value);
-        }
-        for (key, left_out) in missing {
-            add_left_out(&mut kept, key, left_out);
-        }
-        kept.into()
+            (key.clone(), kept)
+        });
+        left_out::object(fields)
     }
 }
 

@@ -14,18 +14,18 @@ use serde_json::{json, Map, Value};
 
 use super::brief::brief;
 use super::protocol::Tools;
+use crate::answers::ask::Question;
 use crate::answers::diff::{diff, Sums};
 use crate::answers::histo::{histogram, of_heap};
-use crate::answers::leaks::leaks;
+use crate::answers::leaks::Leaks;
+use crate::answers::show::Show;
 use crate::answers::sizes_by::SizesBy;
-use crate::answers::threads::threads;
-use crate::answers::top::{top, By};
-use crate::answers::values::Shown;
-use crate::answers::waste::waste;
+use crate::answers::threads::Threads;
+use crate::answers::top::{top as top_rows, By};
+use crate::answers::waste::Waste;
 use crate::attach::dump_place::DumpPlace;
 use crate::attach::protocol::Jvm;
 use crate::commands::memory;
-use crate::commands::show;
 use crate::files::dump_file::DumpFile;
 use crate::files::heap_file::{opened_jvm, GraphArguments, Loaded};
 use crate::output::date::date;
@@ -41,9 +41,6 @@ const INSTRUCTIONS: &str = include_str!("instructions.txt");
 
 /// Objects listed for one frame of a thread.
 const LOCALS: usize = 3;
-
-/// Most rows that a model may ask for.
-const ROWS_MAX: u64 = 100;
 
 /// Of a heap that is read for a program, nobody watches the progress.
 const UNSEEN: &(dyn Fn(u64) + Sync) = &|_| {};
@@ -94,7 +91,7 @@ impl<'a> HeapTools<'a> {
             Source::Written(name, file) => {
                 let mut file = file.try_clone()?;
                 file.rewind()?;
-                DumpFile::of_jvm(name, file, None)?
+                DumpFile::of_open(name, file)?
             }
         };
         Loaded::read(file, self.graph, UNSEEN)
@@ -132,54 +129,55 @@ impl<'a> HeapTools<'a> {
         }
     }
 
-    fn answer(&mut self, tool: &str, given: &Map<String, Value>) -> Result<Value, String> {
-        let rows = match tool {
-            "waste" => 5,
-            "memory" | "show" | "threads" => 10,
-            _ => 20,
-        };
-        let limit = number(given, "limit", rows)?;
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let threshold = number(given, "threshold", THRESHOLD_PERCENT)?;
-        let by = by(given)?;
-        let of = match tool {
-            "show" => text(given, "of")?,
-            _ => "",
-        };
-        let (is_live, strings) = (self.is_live(), self.strings);
+    /// The answer to a question whose arguments are those of the schema.
+    fn answer(&mut self, tool: &str, given: &Map<String, Value>) -> Result<Value, Failure> {
         match tool {
-            "refresh" => return self.refresh().map_err(said),
-            "dump" => return self.dump().map_err(said),
-            "waste" if is_live => {
-                return Err("a running JVM sends no values: call dump first".to_owned())
+            "refresh" => return self.refresh(),
+            "dump" => return self.dump(),
+            "waste" if self.is_live() => {
+                let why = "a running JVM sends no values: call dump first";
+                return Err(Failure::Input(why.to_owned()));
             }
             _ => {}
         }
         // The heap is in memory, also when the process has ended.
         let source = match tool {
-            "memory" => self.process().map_err(said)?,
+            "memory" => self.process()?,
             _ => None,
         };
-        let loaded = self.heap().map_err(said)?;
-        let (file, heap) = (&loaded.file, &loaded.heap);
-        let told = match tool {
-            "overview" => return Ok(overview(loaded, is_live)),
-            "leaks" => loaded.check(leaks(loaded, threshold, false)),
-            "top" => top(loaded, by, limit),
-            "histo" => Ok(histogram(of_heap(heap), limit)),
-            "show" => {
-                let shown = match is_live {
-                    true => Shown::References,
-                    false => Shown::Values { strings },
-                };
-                show::answer(loaded, of, limit, shown)
+        let number = |name: &str| given.get(name).and_then(Value::as_u64);
+        let text = |name: &str| given.get(name).and_then(Value::as_str);
+        let top = number("limit").and_then(|limit| usize::try_from(limit).ok());
+        let (full, strings) = (false, self.strings);
+        let loaded = self.heap()?;
+        let answer = match tool {
+            "overview" => return Ok(overview(loaded)),
+            "leaks" => {
+                let threshold = number("threshold").unwrap_or(THRESHOLD_PERCENT);
+                Leaks { threshold, full }.answer(loaded)
             }
-            "threads" => loaded.check(threads(loaded, limit, LOCALS, false)),
-            "memory" => memory::answer(file, heap, source.as_ref(), limit),
-            "waste" => loaded.check(waste(loaded, limit, strings)),
-            _ => Err(Failure::Input(format!("there is no tool {tool}"))),
+            "top" => top_rows(loaded, by(text("by")), top.unwrap_or(20)),
+            "histo" => Ok(histogram(of_heap(&loaded.heap), top.unwrap_or(20))),
+            "show" => {
+                let (what, top) = (text("of").unwrap_or_default().to_owned(), top.unwrap_or(10));
+                Show { what, top, strings }.answer(loaded)
+            }
+            "threads" => {
+                let (top, locals) = (top.unwrap_or(10), LOCALS);
+                Threads { top, locals, full }.answer(loaded)
+            }
+            "memory" => memory::answer(
+                &loaded.file,
+                &loaded.heap,
+                source.as_ref(),
+                top.unwrap_or(10),
+            ),
+            _ => {
+                let top = top.unwrap_or(5);
+                Waste { top, strings }.answer(loaded)
+            }
         };
-        told.map(|answer| json!(answer)).map_err(said)
+        answer.map(|answer| json!(answer))
     }
 
     fn refresh(&mut self) -> Result<Value, Failure> {
@@ -237,24 +235,25 @@ impl Tools for HeapTools<'_> {
     }
 
     fn call(&mut self, name: &str, given: &Map<String, Value>) -> Option<Result<String, String>> {
-        let Value::Array(tools) = self.list() else {
-            return None;
-        };
-        let is_one = |tool: &Value| tool.get("name").and_then(Value::as_str) == Some(name);
-        let tool = tools.iter().find(|tool| is_one(tool))?;
-        let answer = known(tool, given).and_then(|()| self.answer(name, given));
+        let tools = self.list();
+        let is_one = |tool: &&Value| tool.get("name").and_then(Value::as_str) == Some(name);
+        let tool = tools.as_array()?.iter().find(is_one)?;
+        if let Err(why) = check(tool, given) {
+            return Some(Err(why));
+        }
+        let answer = self.answer(name, given).map_err(said);
         Some(answer.map(|answer| brief(&answer)))
     }
 }
 
-fn overview(loaded: &Loaded, is_live: bool) -> Value {
+fn overview(loaded: &Loaded) -> Value {
     let (file, heap, retained) = (&loaded.file, &loaded.heap, &loaded.retained);
     let (header, reachable) = (heap.header(), retained.reachable());
     json!({
         "damaged": heap.damaged(),
         "from": file.name(),
         "has_allocation_stacks": !heap.traced().is_empty(),
-        "has_values": !is_live && !Unseen::of(heap.redacted()).collections,
+        "has_values": file.has_values && !Unseen::of(heap.redacted()).collections,
         "made": (header.time_millis != 0).then(|| date(header.time_millis)),
         "objects": reachable,
         "pause_ms": file.pause_millis(),
@@ -278,29 +277,48 @@ fn written(jvm: &Jvm, file: &Path) -> io::Result<File> {
     }
 }
 
-/// Refuses arguments that the tool's schema does not have.
-fn known(tool: &Value, given: &Map<String, Value>) -> Result<(), String> {
-    let schema = tool
-        .pointer("/inputSchema/properties")
-        .and_then(Value::as_object);
-    let names: Vec<&str> = schema
-        .into_iter()
-        .flatten()
-        .map(|(name, _)| name.as_str())
-        .collect();
-    match given.keys().find(|name| !names.contains(&name.as_str())) {
-        None => Ok(()),
-        Some(other) => {
-            let other: String = plain(other).chars().take(100).collect();
-            let all = match names.is_empty() {
-                true => "no arguments".to_owned(),
-                false => names.join(", "),
-            };
-            Err(format!(
-                "there is no argument {other}; this tool takes {all}"
-            ))
+/// Refuses arguments that are not those of the tool's schema.
+fn check(tool: &Value, given: &Map<String, Value>) -> Result<(), String> {
+    let none = Map::new();
+    let schema = tool.pointer("/inputSchema/properties");
+    let schema = schema.and_then(Value::as_object).unwrap_or(&none);
+    if let Some(other) = given.keys().find(|name| !schema.contains_key(*name)) {
+        let other: String = plain(other).chars().take(100).collect();
+        let all: Vec<&str> = schema.keys().map(String::as_str).collect();
+        let all = if all.is_empty() {
+            "no arguments".to_owned()
+        } else {
+            all.join(", ")
+        };
+        return Err(format!(
+            "there is no argument {other}; this tool takes {all}"
+        ));
+    }
+    for (name, of) in schema {
+        let is_required = tool.pointer("/inputSchema/required/0") == Some(&json!(name));
+        let value = given.get(name).filter(|value| !value.is_null());
+        let range = of.get("minimum").zip(of.get("maximum"));
+        let words = of.get("enum").and_then(Value::as_array);
+        match (value, range, words) {
+            (None, ..) if is_required => return Err(format!("{name} is missing")),
+            (Some(value), Some((least, most)), _) => {
+                let is_in = |it: u64| Some(it) >= least.as_u64() && Some(it) <= most.as_u64();
+                if !value.as_u64().is_some_and(is_in) {
+                    return Err(format!("{name} is a number from {least} to {most}"));
+                }
+            }
+            (Some(value), _, Some(words)) if !words.contains(value) => {
+                let words = words.iter().filter_map(Value::as_str);
+                let words = words.collect::<Vec<_>>().join(", ");
+                return Err(format!("{name} is one of {words}"));
+            }
+            (Some(value), None, None) if !value.is_string() => {
+                return Err(format!("{name} is no text"))
+            }
+            _ => {}
         }
     }
+    Ok(())
 }
 
 /// Why a question has no answer, for the model.
@@ -321,26 +339,12 @@ fn in_tools_words(why: &str) -> String {
     })
 }
 
-fn number(given: &Map<String, Value>, name: &str, default: u64) -> Result<u64, String> {
-    match given.get(name) {
-        None | Some(Value::Null) => Ok(default),
-        Some(value) => value
-            .as_u64()
-            .filter(|number| (1..=ROWS_MAX).contains(number))
-            .ok_or_else(|| format!("{name} is a number from 1 to {ROWS_MAX}")),
+/// What is listed; the schema has the words.
+fn by(word: Option<&str>) -> By {
+    match word {
+        Some("class") => By::Class,
+        other => other
+            .and_then(|word| By::from_str(word, false).ok())
+            .unwrap_or(By::Object),
     }
-}
-
-fn text<'g>(given: &'g Map<String, Value>, name: &str) -> Result<&'g str, String> {
-    let value = given.get(name).and_then(Value::as_str);
-    value.ok_or_else(|| format!("{name} is missing, or no text"))
-}
-
-fn by(given: &Map<String, Value>) -> Result<By, String> {
-    let by = match given.get("by").map(|by| by.as_str()) {
-        None | Some(Some("object")) => return Ok(By::Object),
-        Some(Some("class")) => return Ok(By::Class),
-        Some(other) => other.and_then(|name| By::from_str(name, false).ok()),
-    };
-    by.ok_or_else(|| "by is one of object, class, package, loader, thread and site".to_owned())
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::output::number::{grouped, in_units, percent, signed};
+use crate::output::number::{grouped, in_units, percent, share, signed};
 use crate::output::plain::{plain, shown};
 
 /// A value.
@@ -18,7 +18,7 @@ pub(crate) enum Cell {
     Number(u64),
     /// `1.2 MB`, but a number in JSON.
     Bytes(u64),
-    /// A part of a whole: `99.8 %`.
+    /// A part of a whole: `99.8 %`, but `0.998` in JSON.
     Share(u64, u64),
     /// `+1,234`
     Change(i128),
@@ -58,7 +58,8 @@ impl Serialize for Cell {
         match self {
             Self::Missing => to.serialize_none(),
             Self::Number(number) | Self::Bytes(number) => to.serialize_u64(*number),
-            Self::Share(..) | Self::Id(_) => to.serialize_str(&self.text()),
+            Self::Share(part, whole) => to.serialize_f64(share(*part, *whole)),
+            Self::Id(_) => to.serialize_str(&self.text()),
             Self::Change(change) => to.serialize_i128(*change),
             Self::Text(text) => to.serialize_str(text),
             Self::Lines(lines) => lines.serialize(to),

@@ -1,7 +1,7 @@
 //! Frames in the form of Java's stack traces.
 
 use reader::StackFrame;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::output::cell::Cell;
 use crate::output::plain::{plain, shown};
@@ -36,23 +36,16 @@ pub(crate) fn method_at_line(frame: &StackFrame) -> String {
     }
 }
 
-/// A frame in an answer, with its line as in the file: -1 unknown, -2 compiled method, -3 native
-/// method.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct InJson<'f> {
-    class: &'f str,
-    line: i32,
-    method: &'f str,
-    source: Option<&'f str>,
-}
-
-/// Frames as a JSON list.
+/// Frames as a JSON list, each with its line as in the file: -1 unknown, -2 compiled method, -3
+/// native method.
 pub(crate) fn in_json<'f>(frames: impl Iterator<Item = &'f StackFrame>) -> Cell {
-    let frame = |frame: &'f StackFrame| InJson {
-        class: &frame.class,
-        line: frame.line,
-        method: &frame.method,
-        source: frame.source.as_deref(),
+    let frame = |frame: &StackFrame| {
+        json!({
+            "class": frame.class,
+            "line": frame.line,
+            "method": frame.method,
+            "source": frame.source,
+        })
     };
     Cell::json(frames.map(frame).collect::<Vec<_>>())
 }

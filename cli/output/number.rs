@@ -84,6 +84,11 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     format!("{}.{} %", tenths / 10, tenths % 10)
 }
 
+/// A part of a whole from 0 to 1, with four digits.
+pub(crate) fn share(part: u64, whole: u64) -> f64 {
+    (part as f64 / whole.max(1) as f64 * 10_000.0).round() / 10_000.0
+}
+
 /// A sum of bytes or objects without its fraction; 0 for NaN.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub(crate) fn whole(sum: f64) -> u64 {

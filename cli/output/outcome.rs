@@ -11,14 +11,15 @@ use crate::output::plain::plain;
 use crate::output::screen;
 
 /// Why a command failed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// The dump could not be read; the message names the file.
+    /// It was asked for the impossible, or a file could not be read or written; the message names
+    /// it.
+    #[error("{0}")]
     Input(String),
     /// The output could not be written.
-    Output(io::Error),
-    /// A file could not be written; the message names it.
-    Target(String),
+    #[error("cannot write: {0}")]
+    Output(#[from] io::Error),
 }
 
 impl Failure {
@@ -30,7 +31,7 @@ impl Failure {
     /// A failure to write this file.
     pub(crate) fn writing(path: &Path, fault: impl fmt::Display) -> Self {
         let name = plain(&path.display().to_string());
-        Self::Target(format!("cannot write {name}: {fault}"))
+        Self::Input(format!("cannot write {name}: {fault}"))
     }
 
     /// The failure where all output goes to this file.
@@ -42,21 +43,6 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Input(message) | Self::Target(message) => f.write_str(message),
-            Self::Output(fault) => write!(f, "cannot write: {fault}"),
-        }
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(fault: io::Error) -> Self {
-        Self::Output(fault)
-    }
-}
-
 /// Whether a finished command found the file sound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -64,6 +50,16 @@ pub(crate) enum Verdict {
     Sound,
     /// `check` found errors, or another command met damaged places.
     Faulty,
+}
+
+impl Verdict {
+    /// Whether both are sound.
+    pub(crate) fn and(self, other: bool) -> Self {
+        match other {
+            true => self,
+            false => Self::Faulty,
+        }
+    }
 }
 
 /// Turns the end of a command into an exit code. A reader that closes the pipe, such as `head`, is

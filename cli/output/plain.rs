@@ -31,6 +31,16 @@ pub(crate) fn is_harmful(c: char) -> bool {
         )
 }
 
+/// The text as safe as [`plain`] makes it, or so many of its characters and a mark.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    let mut chars = text.chars();
+    let mut start: String = chars.by_ref().take(most).collect();
+    if chars.next().is_some() {
+        start.push('…');
+    }
+    plain(&start)
+}
+
 /// The text, or its start and a mark if it is longer than [`SHOWN_CHARS`].
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     if text.len() <= SHOWN_CHARS || text.chars().nth(SHOWN_CHARS).is_none() {

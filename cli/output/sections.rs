@@ -5,37 +5,33 @@
 
 use std::io::{self, Write};
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
+use serde::ser::{Serialize, Serializer};
 
 use crate::output::cell::Cell;
 use crate::output::table::Table;
 
 /// A part of an answer.
-#[derive(Debug)]
-enum Section<'a> {
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+pub(crate) enum Part<'a> {
     /// In JSON alone.
-    Fact(&'static str, Cell),
-    /// The fields of an object, in JSON alone.
-    Facts(Value),
+    Fact(Cell),
     /// In the text alone: safe to print.
     Line(String),
-    /// Its key, and that of the number of rows that are left out; "" if it has none.
-    Table(&'static str, &'static str, Table<'a>),
-    /// Sections under a key.
-    Group(&'static str, Sections<'a>),
-    /// A list of sections under a key.
-    Each(&'static str, Vec<Sections<'a>>),
+    Table(Table<'a>),
+    Group(Sections<'a>),
+    /// A list of sections.
+    Each(Vec<Sections<'a>>),
 }
 
-/// The parts of an answer.
-#[derive(Debug, Default)]
-pub(crate) struct Sections<'a>(Vec<Section<'a>>);
+/// The parts of an answer with their keys; those without a key are in the text alone.
+#[derive(Default)]
+pub(crate) struct Sections<'a>(Vec<(&'static str, Part<'a>)>);
 
 impl<'a> Sections<'a> {
     /// Adds a value for JSON.
     pub(crate) fn fact(&mut self, key: &'static str, value: impl Into<Cell>) {
-        self.0.push(Section::Fact(key, value.into()));
+        self.0.push((key, Part::Fact(value.into())));
     }
 
     /// Adds a value for JSON, if there is one.
@@ -45,13 +41,6 @@ impl<'a> Sections<'a> {
         }
     }
 
-    /// Adds the fields of a value for JSON.
-    pub(crate) fn facts(&mut self, value: impl Serialize) {
-        self.0.push(Section::Facts(
-            serde_json::to_value(value).unwrap_or_default(),
-        ));
-    }
-
     /// Adds any value for JSON.
     pub(crate) fn json(&mut self, key: &'static str, value: impl Serialize) {
         self.fact(key, Cell::json(value));
@@ -59,17 +48,19 @@ impl<'a> Sections<'a> {
 
     /// Adds a line of text, which must be safe to print.
     pub(crate) fn line(&mut self, line: impl Into<String>) {
-        self.0.push(Section::Line(line.into()));
+        self.0.push(("", Part::Line(line.into())));
     }
 
     /// Adds lines of text, which must be safe to print.
     pub(crate) fn lines(&mut self, lines: impl IntoIterator<Item = String>) {
-        self.0.extend(lines.into_iter().map(Section::Line));
+        lines.into_iter().for_each(|line| self.line(line));
     }
 
-    /// Adds a table; without rows it is in JSON alone.
+    /// Adds a table, with the number of rows that are left out under a key of its own if it has
+    /// one; without rows it is in JSON alone.
     pub(crate) fn table(&mut self, key: &'static str, left_out: &'static str, table: Table<'a>) {
-        self.0.push(Section::Table(key, left_out, table));
+        self.fact(left_out, table.rest());
+        self.0.push((key, Part::Table(table)));
     }
 
     /// Adds a whole table, after an empty line if it has rows.
@@ -82,47 +73,34 @@ impl<'a> Sections<'a> {
 
     /// Adds sections under a key.
     pub(crate) fn group(&mut self, key: &'static str, group: Sections<'a>) {
-        self.0.push(Section::Group(key, group));
+        self.0.push((key, Part::Group(group)));
     }
 
     /// Adds a list of sections under a key.
     pub(crate) fn each(&mut self, key: &'static str, all: Vec<Sections<'a>>) {
-        self.0.push(Section::Each(key, all));
+        self.0.push((key, Part::Each(all)));
+    }
+
+    /// Adds the parts of another answer.
+    pub(crate) fn extend(&mut self, other: Sections<'a>) {
+        self.0.extend(other.0);
     }
 
     /// Prints the text.
     pub(crate) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
-        self.0.iter().try_for_each(|section| match section {
-            Section::Fact(..) | Section::Facts(_) => Ok(()),
-            Section::Line(line) => writeln!(to, "{line}"),
-            Section::Table(.., table) => table.print(to),
-            Section::Group(_, group) => group.print(to),
-            Section::Each(_, all) => all.iter().try_for_each(|one| one.print(to)),
+        self.0.iter().try_for_each(|(_, part)| match part {
+            Part::Fact(_) => Ok(()),
+            Part::Line(line) => writeln!(to, "{line}"),
+            Part::Table(table) => table.print(to),
+            Part::Group(group) => group.print(to),
+            Part::Each(all) => all.iter().try_for_each(|one| one.print(to)),
         })
     }
-}
 
-impl<'a> Sections<'a> {
     /// What JSON has, in the order of the keys.
-    pub(crate) fn entries(&self) -> Vec<(&str, Entry<'_, 'a>)> {
-        let mut entries: Vec<(&str, Entry<'_, 'a>)> = Vec::new();
-        for section in &self.0 {
-            match section {
-                Section::Line(_) => {}
-                Section::Fact(key, value) => entries.push((key, Entry::Value(value))),
-                Section::Facts(fields) => {
-                    let fields = fields.as_object().into_iter().flatten();
-                    entries.extend(fields.map(|(key, value)| (&**key, Entry::Json(value))));
-                }
-                Section::Group(key, group) => entries.push((key, Entry::Group(group))),
-                Section::Each(key, all) => entries.push((key, Entry::Each(all))),
-                Section::Table(key, left_out, table) => {
-                    entries.push((key, Entry::Table(table)));
-                    entries.push((left_out, Entry::LeftOut(table.rest())));
-                }
-            }
-        }
-        entries.retain(|(key, _)| !key.is_empty());
+    pub(crate) fn entries(&self) -> Vec<(&'static str, &Part<'a>)> {
+        let keyed = self.0.iter().filter(|(key, _)| !key.is_empty());
+        let mut entries: Vec<_> = keyed.map(|(key, part)| (*key, part)).collect();
         entries.sort_by_key(|(key, _)| *key);
         entries
     }
@@ -130,23 +108,6 @@ impl<'a> Sections<'a> {
 
 impl Serialize for Sections<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let entries = self.entries();
-        let mut map = to.serialize_map(Some(entries.len()))?;
-        entries
-            .iter()
-            .try_for_each(|(key, value)| map.serialize_entry(key, value))?;
-        map.end()
+        to.collect_map(self.entries())
     }
-}
-
-/// What stands under a key.
-#[derive(Debug, serde::Serialize)]
-#[serde(untagged)]
-pub(crate) enum Entry<'s, 'a> {
-    Value(&'s Cell),
-    Json(&'s Value),
-    Table(&'s Table<'a>),
-    LeftOut(usize),
-    Group(&'s Sections<'a>),
-    Each(&'s [Sections<'a>]),
 }

@@ -4,6 +4,10 @@ use std::io::{self, BufWriter, Write};
 
 use crate::output::sections::Sections;
 
+/// The version of the keys in JSON: one that goes or gets another meaning makes it higher, a new
+/// one does not. docs/hprof-command.md lists them.
+const SCHEMA: u64 = 1;
+
 /// Prints what `print` writes.
 pub(crate) fn to_stdout(print: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut to = BufWriter::new(io::stdout().lock());
@@ -12,10 +16,11 @@ pub(crate) fn to_stdout(print: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
 }
 
 /// Prints an answer: as JSON with indentation, or as text.
-pub(crate) fn print(is_json: bool, answer: &Sections<'_>) -> io::Result<()> {
+pub(crate) fn print(is_json: bool, mut answer: Sections<'_>) -> io::Result<()> {
+    answer.fact("schema", SCHEMA);
     to_stdout(|to| match is_json {
         true => {
-            serde_json::to_writer_pretty(&mut *to, answer)?;
+            serde_json::to_writer_pretty(&mut *to, &answer)?;
             writeln!(to)
         }
         false => answer.print(to),

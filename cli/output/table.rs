@@ -1,10 +1,10 @@
 //! A table of an answer: rows of typed cells, as aligned text and as JSON.
 
-use std::fmt;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::rc::Rc;
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
+use serde::ser::{Serialize, Serializer};
 
 use crate::output::cell::Cell;
 use crate::output::number::{counted, grouped};
@@ -28,24 +28,19 @@ enum Side {
     Below,
 }
 
-/// A column's title in text, its key in JSON, and its side. Without title it is not in the text,
-/// without key not in JSON.
-#[derive(Clone, Copy, Debug)]
-struct Head {
+/// A column: its title in text, its key in JSON, its side, and what makes the cell of a row.
+/// Without title it is not in the text, without key not in JSON.
+struct Column<'a> {
     title: &'static str,
     key: &'static str,
     side: Side,
+    cell: Box<dyn Fn(usize) -> Cell + 'a>,
 }
-
-/// Makes a row's cell of a column.
-type CellOf<'a, R> = Box<dyn Fn(&R) -> Cell + 'a>;
 
 /// Rows of this type, to which columns are added.
 pub(crate) struct Rows<'a, R> {
-    rows: Vec<R>,
-    left_out: usize,
-    heads: Vec<Head>,
-    cells: Vec<CellOf<'a, R>>,
+    rows: Rc<[R]>,
+    table: Table<'a>,
 }
 
 impl<'a, R: 'a> Rows<'a, R> {
@@ -97,40 +92,30 @@ impl<'a, R: 'a> Rows<'a, R> {
         (title, key, side): (&'static str, &'static str, Side),
         cell: impl Fn(&R) -> C + 'a,
     ) -> Self {
-        self.heads.push(Head { title, key, side });
-        self.cells.push(Box::new(move |row| cell(row).into()));
+        let rows = Rc::clone(&self.rows);
+        let cell = move |at| rows.get(at).map_or(Cell::Missing, |row| cell(row).into());
+        self.table.columns.push(Column {
+            title,
+            key,
+            side,
+            cell: Box::new(cell),
+        });
         self
     }
 
     /// The table.
     pub(crate) fn done(self) -> Table<'a> {
-        let (rows, cells) = (self.rows, self.cells);
-        Table {
-            heads: self.heads,
-            rows: rows.len(),
-            shown: usize::MAX,
-            left_out: self.left_out,
-            cell: Box::new(
-                move |row, column| match (rows.get(row), cells.get(column)) {
-                    (Some(row), Some(cell)) => cell(row),
-                    _ => Cell::Missing,
-                },
-            ),
-            total: Vec::new(),
-            noun: "",
-        }
+        self.table
     }
 }
 
 /// Rows of cells, which are made when they are printed.
 pub(crate) struct Table<'a> {
-    heads: Vec<Head>,
+    columns: Vec<Column<'a>>,
     rows: usize,
     /// Most rows of the text.
     shown: usize,
     left_out: usize,
-    /// The cell of a row and a column.
-    cell: Box<dyn Fn(usize, usize) -> Cell + 'a>,
     /// The last row of the text.
     total: Vec<Cell>,
     /// What a row is, in the line that counts those that are left out.
@@ -140,13 +125,17 @@ pub(crate) struct Table<'a> {
 impl<'a> Table<'a> {
     /// The first `most` rows, to which columns are added.
     pub(crate) fn of<R>(rows: impl IntoIterator<Item = R>, most: usize) -> Rows<'a, R> {
-        let mut rows = rows.into_iter();
-        Rows {
-            rows: rows.by_ref().take(most).collect(),
-            left_out: rows.count(),
-            heads: Vec::new(),
-            cells: Vec::new(),
-        }
+        let mut rest = rows.into_iter();
+        let rows: Rc<[R]> = rest.by_ref().take(most).collect();
+        let table = Table {
+            columns: Vec::new(),
+            rows: rows.len(),
+            shown: usize::MAX,
+            left_out: rest.count(),
+            total: Vec::new(),
+            noun: "",
+        };
+        Rows { rows, table }
     }
 
     /// With at most so many rows in the text.
@@ -190,16 +179,13 @@ impl<'a> Table<'a> {
         if shown == 0 && self.total.is_empty() {
             return self.print_rest(to);
         }
-        let heads = self.heads.iter().enumerate();
-        let columns: Vec<(usize, &Head)> =
-            heads.filter(|(_, head)| !head.title.is_empty()).collect();
+        let titled = |column: &&Column<'_>| !column.title.is_empty();
+        let columns: Vec<_> = self.columns.iter().filter(titled).collect();
         if columns.is_empty() {
             return (1..=shown).try_for_each(|row| self.print_below(row, to));
         }
-        let mut cells: Vec<Cell> = columns.iter().map(|(_, head)| head.title.into()).collect();
-        for row in 0..shown {
-            cells.extend(columns.iter().map(|(column, _)| (self.cell)(row, *column)));
-        }
+        let mut cells: Vec<Cell> = columns.iter().map(|column| column.title.into()).collect();
+        cells.extend((0..shown).flat_map(|row| columns.iter().map(move |it| (it.cell)(row))));
         cells.extend_from_slice(&self.total);
         let mut widths = vec![0; columns.len()];
         for row in cells.chunks(columns.len()) {
@@ -209,11 +195,11 @@ impl<'a> Table<'a> {
         }
         for (number, row) in cells.chunks(columns.len()).enumerate() {
             let mut line = String::new();
-            for ((cell, width), (_, head)) in row.iter().zip(&widths).zip(&columns) {
+            for ((cell, width), column) in row.iter().zip(&widths).zip(&columns) {
                 let text = cell.text();
                 // Formatting limits widths, and names from a file may exceed the limit.
                 let blanks = " ".repeat(width.saturating_sub(text.chars().count()));
-                match head.side {
+                match column.side {
                     Side::Right => line.extend([&blanks, &*text]),
                     _ => line.extend([&*text, &blanks]),
                 }
@@ -231,10 +217,9 @@ impl<'a> Table<'a> {
 
     /// Prints what stands below a row, whose number is from 1.
     fn print_below(&self, row: usize, to: &mut dyn Write) -> io::Result<()> {
-        let is_below = |head: &Head| head.side == Side::Below;
-        let column = self.heads.iter().position(is_below);
-        if let (Some(row), Some(column)) = (row.checked_sub(1), column) {
-            if let Cell::Lines(lines) = (self.cell)(row, column) {
+        let mut below = self.columns.iter().filter(|it| it.side == Side::Below);
+        if let (Some(row), Some(column)) = (row.checked_sub(1), below.next()) {
+            if let Cell::Lines(lines) = (column.cell)(row) {
                 lines.iter().try_for_each(|line| writeln!(to, "{line}"))?;
             }
         }
@@ -255,66 +240,20 @@ impl<'a> Table<'a> {
         self.rows
     }
 
-    /// The rows in JSON, each made when it is asked for.
-    pub(crate) fn rows_in_json(&self) -> impl Iterator<Item = Value> + '_ {
-        let keys = self.keys();
-        (0..self.rows).map(move |row| {
-            let row = Row {
-                table: self,
-                keys: &keys,
-                row,
-            };
-            serde_json::to_value(row).unwrap_or_default()
-        })
-    }
-
-    /// The keys of JSON in their order, each with the number of its column.
-    fn keys(&self) -> Vec<(usize, &Head)> {
-        let heads = self.heads.iter().enumerate();
-        let mut keys: Vec<_> = heads.filter(|(_, head)| !head.key.is_empty()).collect();
-        keys.sort_by_key(|(_, head)| head.key);
-        keys
+    /// The cells of a row in JSON, in the order of their keys.
+    pub(crate) fn row(&self, at: usize) -> BTreeMap<&'static str, Cell> {
+        let keyed = self.columns.iter().filter(|it| !it.key.is_empty());
+        let cells = keyed.map(|column| (column, (column.cell)(at)));
+        let is_there = |side: Side, cell: &Cell| side != Side::Optional || *cell != Cell::Missing;
+        let cells = cells.filter(|(column, cell)| is_there(column.side, cell));
+        cells.map(|(column, cell)| (column.key, cell)).collect()
     }
 }
 
 impl Serialize for Table<'_> {
     /// A list of rows, one after the other: they may be more than fit into memory.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let keys = self.keys();
-        to.collect_seq((0..self.rows).map(|row| Row {
-            table: self,
-            keys: &keys,
-            row,
-        }))
-    }
-}
-
-/// A row in JSON.
-struct Row<'t, 'a> {
-    table: &'t Table<'a>,
-    keys: &'t [(usize, &'t Head)],
-    row: usize,
-}
-
-impl Serialize for Row<'_, '_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut map = to.serialize_map(None)?;
-        for (column, head) in self.keys {
-            let cell = (self.table.cell)(self.row, *column);
-            if head.side != Side::Optional || cell != Cell::Missing {
-                map.serialize_entry(head.key, &cell)?;
-            }
-        }
-        map.end()
-    }
-}
-
-impl fmt::Debug for Table<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Table")
-            .field("heads", &self.heads)
-            .field("rows", &self.rows)
-            .finish()
+        to.collect_seq((0..self.rows).map(|at| self.row(at)))
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 14] = [
     ("agent", 14734),
-    ("cli", 12634),
+    ("cli", 12212),
     ("crates/base/format", 1597),
     ("crates/base/headroom", 249),
     ("crates/base/options", 1812),
@@ -26,7 +26,7 @@ const MOST_CODE_LINES: [(&str, usize); 14] = [
 const MOST_WORDS: [(&str, usize); 25] = [
     ("ARCHITECTURE.md", 1498),
     ("CHANGELOG.md", 242),
-    ("CONTRIBUTING.md", 841),
+    ("CONTRIBUTING.md", 851),
     ("README.md", 605),
     ("docs/analysis.md", 1612),
     ("docs/benchmarks.md", 1238),
@@ -35,12 +35,12 @@ const MOST_WORDS: [(&str, usize); 25] = [
     ("docs/design/roots.md", 1298),
     ("docs/getting-started.md", 202),
     ("docs/heap-dumps.md", 2335),
-    ("docs/hprof-command.md", 756),
+    ("docs/hprof-command.md", 952),
     ("docs/installing.md", 393),
     ("docs/java.md", 869),
     ("docs/leak-answers.md", 898),
     ("docs/mcp.md", 487),
-    ("docs/memory.md", 614),
+    ("docs/memory.md", 602),
     ("docs/options.md", 1218),
     ("docs/production.md", 1976),
     ("docs/releasing.md", 197),

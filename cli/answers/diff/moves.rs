@@ -8,18 +8,10 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use super::places::{Name, Place, Places};
+use super::places::{Kept, Name, Places};
 
 /// A place is listed if at least the hundredth part of all growth and of all moves is there.
 const LISTED_SHARE: u64 = 100;
-
-/// Objects of a place, and what they retain.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Kept {
-    pub(super) objects: u64,
-    pub(super) bytes: u64,
-    own_bytes: u64,
-}
 
 /// A place in both heaps.
 #[derive(Clone, Debug, Default)]
@@ -49,18 +41,11 @@ pub(super) fn changes(before: Places, after: Places) -> Vec<Change> {
     set_off(&mut all);
     // Each place comes after the one above it.
     for at in (1..all.len()).rev() {
-        let Some(Change {
-            above,
-            grown_bytes,
-            moved_bytes,
-            ..
-        }) = all.get(at).cloned()
-        else {
-            continue;
-        };
-        if let Some(above) = all.get_mut(above) {
-            above.grown_bytes = above.grown_bytes.saturating_add(grown_bytes);
-            above.moved_bytes = above.moved_bytes.saturating_add(moved_bytes);
+        if let Some((rest, [one, ..])) = all.split_at_mut_checked(at) {
+            if let Some(above) = rest.get_mut(one.above) {
+                above.grown_bytes = above.grown_bytes.saturating_add(one.grown_bytes);
+                above.moved_bytes = above.moved_bytes.saturating_add(one.moved_bytes);
+            }
         }
     }
     listed(&all)
@@ -73,17 +58,8 @@ fn both(before: Places, after: Places) -> Vec<Change> {
     let mut classes: HashMap<String, usize> = HashMap::new();
     for (places, is_after) in [(before.0, false), (after.0, true)] {
         let mut numbers: Vec<usize> = Vec::new();
-        for Place {
-            name,
-            above,
-            objects,
-            bytes,
-            own_bytes,
-            link,
-            ..
-        } in places
-        {
-            let above = numbers.get(above).copied().unwrap_or(0);
+        for place in places {
+            let (above, name) = (numbers.get(place.above).copied().unwrap_or(0), place.name);
             let next = classes.len();
             let class_number = *classes.entry(name.class.clone()).or_insert(next);
             let at = *known.entry((above, name.clone())).or_insert(all.len());
@@ -96,20 +72,13 @@ fn both(before: Places, after: Places) -> Vec<Change> {
                 });
             }
             numbers.push(at);
-            let Some(change) = all.get_mut(at) else {
-                continue;
-            };
-            change.field = name.field.or(link);
-            let kept = if is_after {
-                &mut change.after
-            } else {
-                &mut change.before
-            };
-            *kept = Kept {
-                objects,
-                bytes,
-                own_bytes,
-            };
+            if let Some(change) = all.get_mut(at) {
+                change.field = name.field.or(place.link);
+                match is_after {
+                    true => change.after = place.kept,
+                    false => change.before = place.kept,
+                }
+            }
         }
     }
     for change in &mut all {

@@ -18,7 +18,7 @@ const PLACES_MAX: usize = 4_000;
 const SHARE: u64 = 1_000;
 
 /// What tells a place from others below the same place.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Name {
     /// The static field that refers to its objects: `shop.Cache.ALL`, or `.ALL` if classes of
     /// several loaders have that name.
@@ -27,17 +27,22 @@ pub(super) struct Name {
     pub(super) class: String,
 }
 
+/// Objects of a place, and what they retain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Kept {
+    pub(super) objects: u64,
+    pub(super) bytes: u64,
+    /// Without the places below.
+    pub(super) own_bytes: u64,
+}
+
 /// Objects of one class below one place.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Place {
     pub(super) name: Name,
     /// The place above it, which comes before it.
     pub(super) above: usize,
-    pub(super) objects: u64,
-    /// What they retain.
-    pub(super) bytes: u64,
-    /// What they retain without the places below.
-    pub(super) own_bytes: u64,
+    pub(super) kept: Kept,
     /// How the object above refers to its only object: `.table`, `(local variable)`.
     pub(super) link: Option<String>,
     /// The object and the one above, if there is one.
@@ -47,35 +52,6 @@ pub(super) struct Place {
 /// The places of a heap. The first is the heap itself.
 #[derive(Debug)]
 pub(crate) struct Places(pub(super) Vec<Place>);
-
-impl Default for Places {
-    fn default() -> Self {
-        Self(vec![Place::new(Name::of_heap(), 0)])
-    }
-}
-
-impl Name {
-    fn of_heap() -> Self {
-        Self {
-            field: None,
-            class: String::new(),
-        }
-    }
-}
-
-impl Place {
-    fn new(name: Name, above: usize) -> Self {
-        Self {
-            name,
-            above,
-            objects: 0,
-            bytes: 0,
-            own_bytes: 0,
-            link: None,
-            only: None,
-        }
-    }
-}
 
 /// Objects below a place that are not separated yet.
 struct Below {
@@ -106,7 +82,7 @@ impl Places {
             retained,
             copies,
             least_bytes: (retained.total_bytes() / SHARE).max(1),
-            places: Self::default().0,
+            places: vec![Place::default()],
         };
         builder.add(0, retained.reachable().into(), retained.total_bytes());
         // Level by level, so that the top of the tree is whole if there are too many places.
@@ -139,10 +115,14 @@ impl Builder<'_, '_> {
                 let is_global = name.field.as_ref().is_some_and(|it| !it.starts_with('.'));
                 let above = if is_global { 0 } else { below.place };
                 if let Some(above) = self.places.get_mut(below.place) {
-                    above.own_bytes = above.own_bytes.saturating_sub(bytes);
+                    above.kept.own_bytes = above.kept.own_bytes.saturating_sub(bytes);
                 }
                 let place = self.places.len();
-                self.places.push(Place::new(name, above));
+                self.places.push(Place {
+                    name,
+                    above,
+                    ..Place::default()
+                });
                 next.push(self.enter(place, members, bytes));
             }
         }
@@ -173,8 +153,11 @@ impl Builder<'_, '_> {
 
     fn add(&mut self, place: usize, objects: u64, bytes: u64) {
         if let Some(place) = self.places.get_mut(place) {
-            place.objects = objects;
-            (place.bytes, place.own_bytes) = (bytes, bytes);
+            place.kept = Kept {
+                objects,
+                bytes,
+                own_bytes: bytes,
+            };
         }
     }
 

@@ -1,10 +1,11 @@
 //! Which lines of code allocated what grew: the sites of two dumps, matched by class and stack.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use graph::{Heap, SiteTotal};
 use serde_json::json;
 
+use super::both::{both, Both};
 use crate::answers::sites::DEPTH_FRAMES;
 use crate::output::cell::Cell;
 use crate::output::frame;
@@ -15,29 +16,26 @@ use crate::output::table::{Table, INDENT};
 /// A class and the stack that allocated its objects, in the words that a person reads: serial
 /// numbers differ between dumps.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Site {
+pub(super) struct Site {
     class: String,
     frames: Vec<String>,
 }
 
 /// The sites of one dump.
-#[derive(Debug, Default)]
-pub(super) struct Sites(HashMap<Site, SiteTotal>);
+pub(super) type Sites = BTreeMap<Site, SiteTotal>;
 
-impl Sites {
-    /// The sites with these sums.
-    pub(super) fn of(heap: &Heap<'_>, rows: &[SiteTotal]) -> Self {
-        let stacks = heap.stacks();
-        let mut sites: HashMap<Site, SiteTotal> = HashMap::new();
-        for row in rows {
-            let site = Site {
-                class: heap.class_name(row.class),
-                frames: stacks.frames(row.trace).map(frame::line).collect(),
-            };
-            sites.entry(site).or_default().add(row);
-        }
-        Self(sites)
+/// The sites with these sums.
+pub(super) fn by_words(heap: &Heap<'_>, rows: &[SiteTotal]) -> Sites {
+    let stacks = heap.stacks();
+    let mut sites = Sites::new();
+    for row in rows {
+        let site = Site {
+            class: heap.class_name(row.class),
+            frames: stacks.frames(row.trace).map(frame::line).collect(),
+        };
+        sites.entry(site).or_default().add(row);
     }
+    sites
 }
 
 /// A total without fractions.
@@ -49,37 +47,16 @@ fn in_json(total: &SiteTotal) -> Cell {
     }))
 }
 
-/// A site in both dumps.
-#[derive(Debug)]
-struct Row {
-    site: Site,
-    before: SiteTotal,
-    after: SiteTotal,
-}
-
-impl Row {
-    fn grown_bytes(&self) -> f64 {
-        self.after.retained_bytes - self.before.retained_bytes
-    }
+fn grown_bytes(row: &Both<Site, SiteTotal>) -> f64 {
+    row.after.retained_bytes - row.before.retained_bytes
 }
 
 /// The sites that differ, those that grew most first.
-fn rows(mut before: Sites, after: Sites) -> Vec<Row> {
-    let both = after.0.into_iter().map(|(site, after)| Row {
-        before: before.0.remove(&site).unwrap_or_default(),
-        site,
-        after,
-    });
-    let mut rows: Vec<Row> = both.collect();
-    rows.extend(before.0.into_iter().map(|(site, before)| Row {
-        site,
-        before,
-        after: SiteTotal::default(),
-    }));
-    rows.retain(|row| row.before != row.after);
+fn rows(before: Sites, after: Sites) -> Vec<Both<Site, SiteTotal>> {
+    let mut rows = both(before, after);
     rows.sort_by(|a, b| {
-        let bytes = b.grown_bytes().total_cmp(&a.grown_bytes());
-        bytes.then_with(|| a.site.cmp(&b.site))
+        let bytes = grown_bytes(b).total_cmp(&grown_bytes(a));
+        bytes.then_with(|| a.of.cmp(&b.of))
     });
     rows
 }
@@ -87,7 +64,7 @@ fn rows(mut before: Sites, after: Sites) -> Vec<Row> {
 /// The first `most` sites of the growth from one dump to the next.
 pub(super) fn sites<'a>(before: Sites, after: Sites, most: usize) -> Table<'a> {
     let table = Table::of(rows(before, after), most)
-        .right("grown", "", |row| signed_sum(row.grown_bytes()))
+        .right("grown", "", |row| signed_sum(grown_bytes(row)))
         .right("error", "", |row| {
             whole(row.after.error_bytes.hypot(row.before.error_bytes))
         })
@@ -96,15 +73,14 @@ pub(super) fn sites<'a>(before: Sites, after: Sites, most: usize) -> Table<'a> {
             signed_sum(row.after.objects - row.before.objects)
         })
         .right("objects", "", |row| whole(row.after.objects))
-        .left("class", "class", |row| row.site.class.clone())
+        .left("class", "class", |row| row.of.class.clone())
         .hidden("after", |row| in_json(&row.after))
         .hidden("before", |row| in_json(&row.before))
-        .hidden("frames", |row| Cell::json(&row.site.frames))
+        .hidden("frames", |row| Cell::json(&row.of.frames))
         .below(|row| {
-            let frames = row.site.frames.iter().take(DEPTH_FRAMES);
-            frames
-                .map(|frame| format!("{INDENT}at {}", plain(frame)))
-                .collect()
+            let frames = row.of.frames.iter().take(DEPTH_FRAMES);
+            let line = |frame: &String| format!("{INDENT}at {}", plain(frame));
+            frames.map(line).collect()
         })
         .done();
     table.noun("site")
@@ -140,12 +116,12 @@ mod tests {
                 };
                 (site, kept)
             };
-            Sites(all.iter().map(site).collect())
+            all.iter().map(site).collect::<Sites>()
         };
         let before = || of(&[("gone", 5.0), ("same", 7.0), ("grown", 1.0)]);
         let after = || of(&[("same", 7.0), ("grown", 9.4), ("new", 3.0)]);
         let growth = rows(before(), after());
-        let classes: Vec<_> = growth.iter().map(|row| &*row.site.class).collect();
+        let classes: Vec<_> = growth.iter().map(|row| &*row.of.class).collect();
         assert_eq!(classes, ["grown", "new", "gone"]);
         let mut text = Vec::new();
         sites(before(), after(), 1).print(&mut text).unwrap();

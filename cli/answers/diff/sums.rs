@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use graph::{Heap, Retained, Total};
 
 use super::places::Places;
-use super::site_growth::Sites;
+use super::site_growth::{by_words, Sites};
 use crate::answers::sites;
 use crate::answers::sizes_by::SizesBy;
 use crate::files::heap_file::Loaded;
@@ -34,7 +34,7 @@ impl Sums {
         let (heap, retained) = (&loaded.heap, &loaded.retained);
         let places = loaded.check(Places::of(heap, retained))?;
         let sites = match with_sites {
-            true => Some(Sites::of(heap, &sites::rows(loaded)?)),
+            true => Some(by_words(heap, &sites::rows(loaded)?)),
             false => None,
         };
         Ok(Self {

@@ -4,9 +4,8 @@ use std::io;
 use std::path::Path;
 
 use graph::{Dominator, FieldTable, GraphError, Heap, Kind as ObjectKind, Retained, Rows};
-use parquet::data_type::ByteArray;
 
-use super::table_file::{Columns, TableFile, Values};
+use super::table_file::{Columns, TableFile};
 use super::Export;
 use crate::output::outcome::Failure;
 
@@ -70,7 +69,7 @@ impl Export<'_> {
                 std::collections::BTreeMap::new()
             };
             table.write(
-                Columns::new()
+                Columns::default()
                     .ascending("n", objects.iter().copied())
                     .numbers("length", rows.iter().map(|row| row.length))
                     .ascending_longs("hash", rows.iter().map(|row| row.hash))
@@ -108,13 +107,13 @@ impl Growing<'_, '_, '_> {
         let (heap, retained) = (self.heap, self.retained);
         let count = u32::try_from(rows.kinds.len()).unwrap_or(u32::MAX);
         let numbers = || rows.first..rows.first.saturating_add(count);
-        let names = ["class", "instance", "object array", "primitive array"].map(ByteArray::from);
-        let [class, instance, references, values] = names;
-        let kind = |kind: &ObjectKind| match kind {
-            ObjectKind::Class => Some(class.clone()),
-            ObjectKind::Instance => Some(instance.clone()),
-            ObjectKind::References => Some(references.clone()),
-            ObjectKind::Values => Some(values.clone()),
+        let kind = |kind: &ObjectKind| {
+            Some(match kind {
+                ObjectKind::Class => "class",
+                ObjectKind::Instance => "instance",
+                ObjectKind::References => "object array",
+                ObjectKind::Values => "primitive array",
+            })
         };
         let bytes = |object: u32| {
             let is_reachable = retained.is_reachable(object);
@@ -131,11 +130,11 @@ impl Growing<'_, '_, '_> {
         };
         let trace = |trace: &u32| (*trace > 1).then_some(*trace);
         self.object.write(
-            Columns::new()
+            Columns::default()
                 .ascending("n", numbers())
                 .ascending_longs("id", rows.ids.iter().copied())
                 .numbers("class", numbers().map(|object| heap.class(object)))
-                .with("kind", Values::Texts(rows.kinds.iter().map(kind).collect()))
+                .texts("kind", rows.kinds.iter().map(kind))
                 .longs(
                     "shallow",
                     numbers().map(|object| heap.shallow_bytes(object)),
@@ -156,7 +155,7 @@ impl Growing<'_, '_, '_> {
         let mut order: Vec<usize> = (0..rows.sources.len()).collect();
         order.sort_by_key(|row| rows.fields.get(*row));
         self.reference.write(
-            Columns::new()
+            Columns::default()
                 .ascending("source", taken(&rows.sources, &order))
                 .ascending("target", taken(&rows.targets, &order))
                 .numbers("field", taken(&rows.fields, &order))

@@ -49,7 +49,7 @@ impl Export<'_> {
         let number = |name: &str| word(name).and_then(|word| word.parse::<u64>().ok());
         let made = heap.header().time_millis;
         let time = i64::try_from(made).ok().filter(|made| *made != 0);
-        Columns::new()
+        Columns::default()
             .texts("file", [Some(self.loaded.file.short_name())])
             .times("time", [time])
             .longs("file_bytes", [self.loaded.file.bytes])
@@ -84,7 +84,7 @@ impl Export<'_> {
             let loader = table.at(class as usize)?.loader;
             heap.object(loader).filter(|_| loader != 0)
         };
-        Columns::new()
+        Columns::default()
             .ascending("class", classes())
             .texts("name", classes().map(|class| Some(heap.class_name(class))))
             .numbers("n", classes().map(|class| heap.object_of_class(class)))
@@ -108,7 +108,7 @@ impl Export<'_> {
         let threads = thread_objects(heap);
         let held = threads.values().flat_map(|thread| held(*thread));
         let rows: Vec<_> = global.chain(held).collect();
-        Columns::new()
+        Columns::default()
             .ascending("n", rows.iter().map(|row| row.0))
             .texts("kind", rows.iter().map(|row| Some(root_name(row.1))))
             .numbers("thread", rows.iter().map(|row| row.2))
@@ -121,7 +121,7 @@ impl Export<'_> {
         let objects: Vec<u32> = threads.values().copied().collect();
         let names = self.loaded.check(heap.thread_names(&objects))?;
         let trace = |object: &u32| heap.thread_trace(*object);
-        Ok(Columns::new()
+        Ok(Columns::default()
             .numbers("thread", threads.keys().copied())
             .numbers("n", objects.iter().copied())
             .texts("name", objects.iter().map(|object| names.get(object)))
@@ -150,7 +150,7 @@ impl Export<'_> {
                 frames.map(|(position, frame)| (*trace, position, frame))
             })
             .collect();
-        Columns::new()
+        Columns::default()
             .ascending("trace", rows.iter().map(|row| row.0))
             .numbers("position", rows.iter().map(|row| row.1))
             .texts("class", rows.iter().map(|row| Some(&row.2.class)))
@@ -200,7 +200,7 @@ fn thread_objects(heap: &Heap<'_>) -> BTreeMap<u32, u32> {
 fn field_values(fields: &FieldTable) -> Columns {
     let rows = &fields.rows;
     let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-    Columns::new()
+    Columns::default()
         .ascending("field", 0..count)
         .numbers("class", rows.iter().map(|row| row.class))
         .texts("name", rows.iter().map(|row| Some(&row.name)))
@@ -210,7 +210,7 @@ fn field_values(fields: &FieldTable) -> Columns {
 
 fn site_values(sites: &BTreeMap<(u32, String), SiteRow>) -> Columns {
     let rows = || sites.values();
-    Columns::new()
+    Columns::default()
         .numbers("trace", sites.keys().map(|key| key.0))
         .texts("class", sites.keys().map(|key| Some(&key.1)))
         .longs("live_bytes", rows().map(|row| Some(row.live?.bytes)))

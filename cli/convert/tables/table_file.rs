@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
+use parquet::basic::{Compression, Encoding, LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type,
@@ -21,30 +21,21 @@ use parquet::schema::types::{ColumnPath, Type};
 pub(super) const CREATED_BY: &str = concat!("hprof ", env!("CARGO_PKG_VERSION"));
 
 /// Columns by name. Any value may be missing.
+#[derive(Default)]
 pub(super) struct Columns(Vec<Column>);
 
-type Column = (&'static str, Values);
-
-/// The values of a column.
-#[derive(Debug)]
-pub(super) enum Values {
-    /// Numbers of 32 bits without a sign.
-    Numbers(Vec<Option<u32>>),
-    /// The same, most of them close to the one before.
-    Ascending(Vec<Option<u32>>),
-    /// Numbers of 64 bits.
-    Longs(Vec<Option<i64>>),
-    /// The same, most of them close to the one before.
-    AscendingLongs(Vec<Option<i64>>),
-    /// Milliseconds since 1970, UTC.
-    Times(Vec<Option<i64>>),
-    /// Estimates.
-    Reals(Vec<Option<f64>>),
-    /// Truth values.
-    Flags(Vec<Option<bool>>),
-    /// Texts in UTF-8.
-    Texts(Vec<Option<ByteArray>>),
+/// A column: its name and type, and what writes its values.
+struct Column {
+    name: &'static str,
+    physical: Physical,
+    logical: Option<LogicalType>,
+    /// Whether most values are close to the one before.
+    is_ascending: bool,
+    rows: usize,
+    write: WriteValues,
 }
+
+type WriteValues = Box<dyn FnOnce(&mut ColumnWriter<'_>) -> Result<(), ParquetError>>;
 
 /// A file under construction.
 pub(super) struct TableFile<'t> {
@@ -70,9 +61,10 @@ impl<'t> TableFile<'t> {
     /// Writes rows, whose columns have the same order each time and are equally long. The first
     /// call makes the file, even without rows.
     pub(super) fn write(&mut self, Columns(mut columns): Columns) -> io::Result<()> {
-        let rows = columns.first().map_or(0, |(_, values)| values.len());
-        let dump = Values::Texts(vec![Some(self.dump.clone()); rows]);
-        columns.insert(0, ("dump", dump));
+        let rows = columns.first().map_or(0, |column| column.rows);
+        let dump = std::iter::repeat_n(Some(self.dump.clone()), rows);
+        let Columns(dump) = Columns::default().with::<ByteArrayType>("dump", TEXT, false, dump);
+        columns.splice(0..0, dump);
         let writer = match self.writer.take() {
             Some(writer) => writer,
             None => create(self.folder, self.name, &columns)?,
@@ -81,16 +73,7 @@ impl<'t> TableFile<'t> {
         if rows == 0 {
             return Ok(());
         }
-        let mut group = writer.next_row_group().map_err(failed)?;
-        for (_, values) in columns {
-            let Some(mut column) = group.next_column().map_err(failed)? else {
-                break;
-            };
-            values.write(column.untyped())?;
-            column.close().map_err(failed)?;
-        }
-        group.close().map_err(failed)?;
-        Ok(())
+        write_group(writer, columns).map_err(failed)
     }
 
     /// Ends the file and has it reach the disk; its bytes.
@@ -104,6 +87,21 @@ impl<'t> TableFile<'t> {
     }
 }
 
+fn write_group(
+    writer: &mut SerializedFileWriter<File>,
+    columns: Vec<Column>,
+) -> Result<(), ParquetError> {
+    let mut group = writer.next_row_group()?;
+    for values in columns {
+        let Some(mut column) = group.next_column()? else {
+            break;
+        };
+        (values.write)(column.untyped())?;
+        column.close()?;
+    }
+    group.close().map(drop)
+}
+
 /// An empty table with these columns.
 fn create(folder: &Path, name: &str, columns: &[Column]) -> io::Result<SerializedFileWriter<File>> {
     let fields = columns.iter().map(|column| field(column).map(Arc::new));
@@ -114,13 +112,11 @@ fn create(folder: &Path, name: &str, columns: &[Column]) -> io::Result<Serialize
         .set_compression(Compression::SNAPPY)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true);
-    for (name, values) in columns {
-        if matches!(values, Values::Ascending(_) | Values::AscendingLongs(_)) {
-            let path = ColumnPath::from(*name);
-            properties = properties
-                .set_column_dictionary_enabled(path.clone(), false)
-                .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
-        }
+    for column in columns.iter().filter(|column| column.is_ascending) {
+        let path = ColumnPath::from(column.name);
+        properties = properties
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
     }
     let mut options = File::options();
     // It may hold texts of the heap.
@@ -132,7 +128,7 @@ fn create(folder: &Path, name: &str, columns: &[Column]) -> io::Result<Serialize
 
 /// A method that adds a column of this type.
 macro_rules! columns {
-    ($($(#[$doc:meta])* $method:ident: $variant:ident of $given:ty, $kept:expr;)*) => {
+    ($($(#[$doc:meta])* $method:ident($given:ty): $kind:ty, $logical:expr, $near:expr, $kept:expr;)*) => {
         impl Columns {
             $($(#[$doc])*
             pub(super) fn $method<T: Into<Option<$given>>>(
@@ -141,40 +137,58 @@ macro_rules! columns {
                 values: impl IntoIterator<Item = T>,
             ) -> Self {
                 let values = values.into_iter().map(|value| value.into().map($kept));
-                self.with(name, Values::$variant(values.collect()))
+                self.with::<$kind>(name, $logical, $near, values)
             })*
         }
     };
 }
 
+const TEXT: Option<LogicalType> = Some(LogicalType::String);
+
 columns! {
-    /// Numbers of 32 bits.
-    numbers: Numbers of u32, |it| it;
+    /// Numbers of 32 bits without a sign.
+    numbers(u32): Int32Type, Some(LogicalType::integer(32, false)), false, bits;
     /// The same, most of them close to the one before.
-    ascending: Ascending of u32, |it| it;
+    ascending(u32): Int32Type, Some(LogicalType::integer(32, false)), true, bits;
     /// Counts of bytes, objects or places.
-    longs: Longs of u64, long;
+    longs(u64): Int64Type, None, false, long;
     /// The same, most of them close to the one before.
-    ascending_longs: AscendingLongs of u64, long;
+    ascending_longs(u64): Int64Type, None, true, long;
     /// Numbers with a sign.
-    signed: Longs of i64, |it| it;
+    signed(i64): Int64Type, None, false, |it| it;
     /// Milliseconds since 1970, UTC.
-    times: Times of i64, |it| it;
+    times(i64): Int64Type, Some(LogicalType::timestamp(true, TimeUnit::MILLIS)), false, |it| it;
     /// Estimates.
-    reals: Reals of f64, |it| it;
+    reals(f64): DoubleType, None, false, |it| it;
     /// Truth values.
-    flags: Flags of bool, |it| it;
+    flags(bool): BoolType, None, false, |it| it;
 }
 
 impl Columns {
-    /// None yet.
-    pub(super) fn new() -> Self {
-        Self(Vec::new())
-    }
-
     /// With one more.
-    pub(super) fn with(mut self, name: &'static str, values: Values) -> Self {
-        self.0.push((name, values));
+    fn with<D: DataType>(
+        mut self,
+        name: &'static str,
+        logical: Option<LogicalType>,
+        is_ascending: bool,
+        values: impl Iterator<Item = Option<D::T>>,
+    ) -> Self {
+        let (mut levels, mut kept) = (Vec::new(), Vec::new());
+        for value in values {
+            levels.push(i16::from(value.is_some()));
+            kept.extend(value);
+        }
+        self.0.push(Column {
+            name,
+            physical: D::get_physical_type(),
+            logical,
+            is_ascending,
+            rows: levels.len(),
+            write: Box::new(move |to| match D::get_column_writer_mut(to) {
+                Some(to) => to.write_batch(&kept, Some(&levels), None).map(drop),
+                None => Err(ParquetError::General(name.to_owned())),
+            }),
+        });
         self
     }
 
@@ -194,80 +208,14 @@ impl Columns {
             })
         };
         let texts = texts.into_iter().map(|text| text.map(&mut bytes));
-        self.with(name, Values::Texts(texts.collect()))
+        self.with::<ByteArrayType>(name, TEXT, false, texts)
     }
 }
 
-impl Values {
-    fn len(&self) -> usize {
-        match self {
-            Self::Numbers(values) | Self::Ascending(values) => values.len(),
-            Self::Longs(values) | Self::AscendingLongs(values) | Self::Times(values) => {
-                values.len()
-            }
-            Self::Reals(values) => values.len(),
-            Self::Flags(values) => values.len(),
-            Self::Texts(values) => values.len(),
-        }
-    }
-
-    fn write(self, column: &mut ColumnWriter<'_>) -> io::Result<()> {
-        match (self, column) {
-            (
-                Self::Numbers(values) | Self::Ascending(values),
-                ColumnWriter::Int32ColumnWriter(to),
-            ) => {
-                let values = values.into_iter().map(|value| value.map(bits));
-                put::<Int32Type>(values.collect(), to)
-            }
-            (
-                Self::Longs(values) | Self::AscendingLongs(values) | Self::Times(values),
-                ColumnWriter::Int64ColumnWriter(to),
-            ) => put::<Int64Type>(values, to),
-            (Self::Reals(values), ColumnWriter::DoubleColumnWriter(to)) => {
-                put::<DoubleType>(values, to)
-            }
-            (Self::Flags(values), ColumnWriter::BoolColumnWriter(to)) => {
-                put::<BoolType>(values, to)
-            }
-            (Self::Texts(values), ColumnWriter::ByteArrayColumnWriter(to)) => {
-                put::<ByteArrayType>(values, to)
-            }
-            // A column of values of another type would be a mistake in this command.
-            _ => Err(io::ErrorKind::InvalidInput.into()),
-        }
-    }
-}
-
-/// Writes a column with its missing values.
-fn put<T: DataType>(
-    values: Vec<Option<T::T>>,
-    to: &mut parquet::column::writer::ColumnWriterImpl<'_, T>,
-) -> io::Result<()> {
-    let levels: Vec<i16> = values.iter().map(|it| i16::from(it.is_some())).collect();
-    let values: Vec<T::T> = values.into_iter().flatten().collect();
-    to.write_batch(&values, Some(&levels), None)
-        .map(|_| ())
-        .map_err(failed)
-}
-
-fn field((name, values): &Column) -> Result<Type, ParquetError> {
-    let (physical, logical) = match values {
-        Values::Numbers(_) | Values::Ascending(_) => {
-            (Physical::INT32, Some(LogicalType::integer(32, false)))
-        }
-        Values::Longs(_) | Values::AscendingLongs(_) => (Physical::INT64, None),
-        Values::Times(_) => {
-            let unit = parquet::basic::TimeUnit::MILLIS;
-            (Physical::INT64, Some(LogicalType::timestamp(true, unit)))
-        }
-        Values::Reals(_) => (Physical::DOUBLE, None),
-        Values::Flags(_) => (Physical::BOOLEAN, None),
-        Values::Texts(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-    };
-    Type::primitive_type_builder(name, physical)
+fn field(column: &Column) -> Result<Type, ParquetError> {
+    Type::primitive_type_builder(column.name, column.physical)
         .with_repetition(Repetition::OPTIONAL)
-        .with_logical_type(logical)
+        .with_logical_type(column.logical.clone())
         .build()
 }
 

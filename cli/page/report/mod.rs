@@ -5,19 +5,22 @@ mod space;
 mod stacks;
 mod treemap;
 
+use std::ffi::OsStr;
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use graph::THRESHOLD_PERCENT;
 use serde_json::{json, Value};
 
+use crate::answers::ask::Question;
 use crate::answers::diff::{diff, Sums};
-use crate::answers::leaks::leaks;
-use crate::answers::threads::threads;
+use crate::answers::leaks::Leaks;
+use crate::answers::threads::Threads;
 use crate::answers::top::{top, By};
-use crate::answers::waste::waste;
+use crate::answers::waste::Waste;
 use crate::commands::memory;
-use crate::files::dump_file::STDIN;
+use crate::files::dump_file::{bare, STDIN};
 use crate::files::heap_file::{GraphArguments, Loaded};
 use crate::files::target;
 use crate::output::date::date;
@@ -34,6 +37,9 @@ const GROWTH_MAX: usize = 500;
 const MEMORY_MAX: usize = 10;
 const THREADS_MAX: usize = 2_000;
 const WASTE_MAX: usize = 25;
+
+/// What is held outside of the heap has a section if one row has this much.
+const PAGE_BYTES: u64 = 4096;
 
 /// Most objects of a frame, those that retain most.
 const LOCALS_MAX: usize = 5;
@@ -82,10 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         dump: None,
         ..first.clone()
     };
-    match write(&later, Some(earlier), &output)? {
-        Verdict::Sound => Ok(verdict),
-        faulty => Ok(faulty),
-    }
+    Ok(write(&later, Some(earlier), &output)?.and(verdict == Verdict::Sound))
 }
 
 /// The page of a dump without another name: beside it, with another ending. Errors: standard input
@@ -95,19 +98,7 @@ fn page_of(dump: &Path) -> Result<PathBuf, Failure> {
         let why = "standard input has no name: name a file for the page with -o";
         return Err(Failure::Input(why.to_owned()));
     }
-    let is_packed = dump.extension().is_some_and(|ending| ending == "gz");
-    let plain = if is_packed {
-        dump.with_extension("")
-    } else {
-        dump.to_owned()
-    };
-    let is_dump = plain.extension().is_some_and(|ending| ending == "hprof");
-    let mut name = if is_dump {
-        plain.with_extension("")
-    } else {
-        plain
-    }
-    .into_os_string();
+    let mut name = OsStr::from_bytes(bare(dump.as_os_str().as_bytes())).to_owned();
     name.push(".html");
     Ok(name.into())
 }
@@ -172,14 +163,16 @@ pub(crate) fn model(
 ) -> Result<Value, Failure> {
     let (heap, retained) = (&loaded.heap, &loaded.retained);
     let mut space = Space::default();
-    let mut leaks = json!(loaded.check(leaks(loaded, THRESHOLD_PERCENT, false))?);
+    let (threshold, full) = (THRESHOLD_PERCENT, false);
+    let mut leaks = json!(Leaks { threshold, full }.answer(loaded)?);
     let mut taken = |key: &str| leaks.get_mut(key).map(Value::take).unwrap_or_default();
     let (sentence, suspects) = (taken("sentence"), taken("suspects"));
     let suspects = space.pack_json(suspects, 100_000);
     let tree = treemap::Tree::of(heap, retained, &mut space, treemap::LIMITS);
     let classes = space.pack(&top(loaded, By::Class, CLASSES_MAX)?, 450_000);
     let stacks = stacks::packed(loaded, &heap.stacks(), &mut space);
-    let threads = loaded.check(threads(loaded, THREADS_MAX, LOCALS_MAX, false))?;
+    let (top, locals) = (THREADS_MAX, LOCALS_MAX);
+    let threads = Threads { top, locals, full }.answer(loaded)?;
     let threads = space.pack(&threads, 250_000);
     let before = earlier.as_ref().map(Earlier::in_json);
     let mut growth = None;
@@ -190,8 +183,9 @@ pub(crate) fn model(
     let memory = space.pack_json(memory_of(loaded, process)?, 30_000);
     let mut lost = None;
     if has_values {
-        let waste = waste(loaded, WASTE_MAX, false);
-        lost = Some(space.pack(&loaded.check(waste)?, 60_000));
+        let (top, strings) = (WASTE_MAX, false);
+        let waste = Waste { top, strings }.answer(loaded)?;
+        lost = Some(space.pack(&waste, 60_000));
     }
     let sizes = heap.sizes();
     Ok(json!({
@@ -228,10 +222,21 @@ fn memory_of(loaded: &Loaded, process: Option<&Process>) -> Result<Value, Failur
     let of = |process| memory::answer(&loaded.file, &loaded.heap, process, MEMORY_MAX);
     // The process may have ended meanwhile.
     let answer = json!(of(process).or_else(|_| of(None))?);
-    let holders = answer.get("holders").and_then(Value::as_array);
-    let is_empty = answer.get("process").is_none_or(Value::is_null);
-    match is_empty && holders.is_none_or(Vec::is_empty) {
-        true => Ok(Value::Null),
-        false => Ok(answer),
-    }
+    let mut holders = answer
+        .get("holders")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    // The JVM's own counters have buffers of 8 bytes; of a handle, the bytes are not known.
+    let is_much = |row: &Value| {
+        let bytes = row.get("bytes").and_then(Value::as_u64);
+        bytes.is_some_and(|bytes| bytes == 0 || bytes >= PAGE_BYTES)
+    };
+    let has_process = answer
+        .get("process")
+        .is_some_and(|process| !process.is_null());
+    Ok(match has_process || holders.any(is_much) {
+        true => answer,
+        false => Value::Null,
+    })
 }

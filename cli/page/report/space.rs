@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{json, Map, Value};
 
-use crate::output::left_out::add_left_out;
-use crate::output::plain::plain;
-use crate::output::sections::{Entry, Sections};
+use crate::output::left_out;
+use crate::output::plain::cut;
+use crate::output::sections::{Part, Sections};
 
 /// Most characters kept of a name.
 const NAME_CHARS: usize = 200;
@@ -49,7 +49,7 @@ impl Space {
 
     /// The number of a name, which is first cut and made safe.
     pub(crate) fn name(&mut self, text: &str) -> u32 {
-        self.named(cut_to(text, NAME_CHARS))
+        self.named(cut(text, NAME_CHARS))
     }
 
     fn named(&mut self, name: String) -> u32 {
@@ -69,27 +69,21 @@ impl Space {
     pub(crate) fn pack(&mut self, answer: &Sections<'_>, bytes: u64) -> Value {
         let end = self.used_bytes.saturating_add(bytes);
         let entries = answer.entries();
-        let is_table = |entry: &Entry<'_, '_>| matches!(entry, Entry::Table(_));
-        let mut tables = entries.iter().filter(|(_, entry)| is_table(entry)).count();
-        let (mut kept, mut missing) = (Map::new(), Vec::new());
-        for (key, entry) in &entries {
+        let is_table = |part: &Part<'_>| matches!(part, Part::Table(_));
+        let mut tables = entries.iter().filter(|(_, part)| is_table(part)).count();
+        let fields = entries.into_iter().map(|(key, part)| {
             self.limit_bytes = end;
-            let value = if let Entry::Table(table) = entry {
+            let value = if let Part::Table(table) = part {
                 self.open(end.saturating_sub(self.used_bytes) / tables.max(1) as u64);
                 tables = tables.saturating_sub(1);
-                let (rows, left_out) = self.list(table.rows(), table.rows_in_json(), usize::MAX);
-                missing.push((key, left_out));
-                rows
+                let all = (0..table.rows()).map(|at| json!(table.row(at)));
+                self.list(table.rows(), all, usize::MAX)
             } else {
-                let value = serde_json::to_value(entry).unwrap_or_default();
-                self.packed(key, value, usize::MAX)
+                (self.packed(key, json!(part), usize::MAX), 0)
             };
-            kept.insert((*key).to_owned(), value);
-        }
-        for (key, left_out) in missing {
-            add_left_out(&mut kept, key, left_out);
-        }
-        kept.into()
+            (key.to_owned(), value)
+        });
+        left_out::object(fields)
     }
 
     /// A value of JSON, in the same way.
@@ -107,26 +101,18 @@ impl Space {
                     "sentence" | "held_by" => SENTENCE_CHARS,
                     _ => NAME_CHARS,
                 };
-                format!("{:x}", self.named(cut_to(&text, chars))).into()
+                format!("{:x}", self.named(cut(&text, chars))).into()
             }
             Value::Array(rows) => self.list(rows.len(), rows, most).0,
-            Value::Object(object) => {
-                let (mut kept, mut missing) = (Map::new(), Vec::new());
-                for (name, value) in object {
-                    // Objects in a list have their keys once.
-                    self.take(if key.is_empty() { 0 } else { name.len() as u64 });
-                    let (value, left_out) = match value {
-                        Value::Array(rows) => self.list(rows.len(), rows, most),
-                        other => (self.packed(&name, other, most), 0),
-                    };
-                    missing.push((name.clone(), left_out));
-                    kept.insert(name, value);
-                }
-                for (name, left_out) in missing {
-                    add_left_out(&mut kept, &name, left_out);
-                }
-                kept.into()
-            }
+            Value::Object(object) => left_out::object(object.into_iter().map(|(name, value)| {
+                // Objects in a list have their keys once.
+                self.take(if key.is_empty() { 0 } else { name.len() as u64 });
+                let value = match value {
+                    Value::Array(rows) => self.list(rows.len(), rows, most),
+                    other => (self.packed(&name, other, most), 0),
+                };
+                (name, value)
+            })),
             other => other,
         }
     }
@@ -173,16 +159,6 @@ fn in_columns(rows: Vec<Value>) -> Value {
         keys.iter().map(|key| object.get(*key).cloned()).collect()
     };
     json!({ "keys": keys, "rows": objects.iter().map(row).collect::<Vec<_>>() })
-}
-
-/// A text without control characters, cut to this many characters.
-fn cut_to(text: &str, most: usize) -> String {
-    let mut chars = text.chars();
-    let mut name: String = chars.by_ref().take(most).collect();
-    if chars.next().is_some() {
-        name.push('…');
-    }
-    plain(&name)
 }
 
 /// Bytes of a text in the page, see [`super::page::escaped`].

@@ -90,12 +90,10 @@ struct Node {
 
 /// The source of a node's children.
 enum Below {
-    /// The objects that this object dominates.
-    Dominated(u32),
     /// These objects of one class.
     Members(Held, Vec<u32>),
-    /// The objects that these objects of one class dominate.
-    Together(Vec<u32>),
+    /// The objects that these dominate.
+    Dominated(Vec<u32>),
 }
 
 /// Objects of one class below one node.
@@ -209,9 +207,8 @@ impl Growing<'_, '_> {
     /// Adds the children of a node.
     fn divide(&mut self, node: usize) {
         let (held, objects) = match self.below.remove(&node) {
-            Some(Below::Dominated(object)) => (Held::ByAbove, self.tree.below(object)),
             Some(Below::Members(held, objects)) => (held, objects),
-            Some(Below::Together(objects)) => {
+            Some(Below::Dominated(objects)) => {
                 let all = objects.iter().flat_map(|object| self.tree.below(*object));
                 (Held::ByAbove, all.collect())
             }
@@ -264,29 +261,23 @@ impl Growing<'_, '_> {
 
     /// Adds objects of one class.
     fn add_class(&mut self, parent: usize, held: Held, class: u32, members: Members) {
-        let Members {
-            bytes,
-            largest,
-            objects,
-        } = members;
+        let (bytes, objects) = (members.bytes, members.objects);
         if let [object] = *objects.as_slice() {
             return self.add_object(parent, held, object);
         }
-        let is_group = largest >= self.single_bytes(bytes);
-        let own = objects
-            .iter()
-            .map(|object| self.heap.shallow_bytes(*object));
+        let is_group = members.largest >= self.single_bytes(bytes);
+        let own = objects.iter().map(|it| self.heap.shallow_bytes(*it));
+        let (kind, own) = match is_group {
+            true => (Kind::Group, 0),
+            false => (Kind::Together, own.sum()),
+        };
         let node = Node {
             parent,
-            kind: if is_group {
-                Kind::Group
-            } else {
-                Kind::Together
-            },
+            kind,
             held,
             name: self.space.name(&self.heap.class_name(class)),
             bytes,
-            own: if is_group { 0 } else { own.sum() },
+            own,
             objects: objects.len() as u64,
             depth: self.depth_below(parent),
             ..Node::default()
@@ -294,7 +285,7 @@ impl Growing<'_, '_> {
         let has_more = node.bytes > node.own;
         let below = match is_group {
             true => Below::Members(held, objects),
-            false => Below::Together(objects),
+            false => Below::Dominated(objects),
         };
         self.add(node, has_more.then_some(below));
     }
@@ -327,7 +318,7 @@ impl Growing<'_, '_> {
             depth: self.depth_below(parent),
         };
         let has_more = node.bytes > node.own;
-        self.add(node, has_more.then_some(Below::Dominated(object)));
+        self.add(node, has_more.then(|| Below::Dominated(vec![object])));
     }
 
     fn add_others(&mut self, parent: usize, bytes: u64, objects: u64) {

@@ -1,20 +1,17 @@
 //! The page's requests: objects, paths, the dominator tree and names of classes, as JSON.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
 
-use serde::Serialize;
 use serde_json::{json, Value};
 
 use super::http::Request;
-use crate::answers::labels::Labels;
-use crate::answers::listed::{links_from, ListedRow};
+use crate::answers::ask::Question;
 use crate::answers::merged_paths::merged_paths;
 use crate::answers::named;
-use crate::answers::object::ObjectRow;
+use crate::answers::object::{links_from, Objects};
+use crate::answers::show::Show;
 use crate::answers::top::{group_rows, groups, By, GroupRow};
 use crate::answers::values::Shown;
-use crate::commands::show;
 use crate::files::heap_file::Loaded;
 use crate::output::outcome::Failure;
 
@@ -32,15 +29,6 @@ const STRINGS_MAX: usize = 100;
 
 /// Most objects of a class whose paths are merged.
 const PATHS_MAX: usize = 1000;
-
-/// A row of the tree.
-#[derive(Serialize)]
-struct TreeRow {
-    #[serde(flatten)]
-    row: ListedRow,
-    /// The number of objects below it.
-    dominates: usize,
-}
 
 /// A heap and the parts of it that may be shown.
 #[derive(Debug)]
@@ -69,12 +57,16 @@ impl<'l> Answers<'l> {
         let of = |name| request.get(name).unwrap_or_default();
         Some(match request.path.as_str() {
             "show" => {
-                let answer = show::answer(self.loaded, of("id"), rows(request), self.shown);
-                answer.map(|answer| json!(answer))
+                let show = Show {
+                    what: of("id").to_owned(),
+                    top: rows(request),
+                    strings: self.shown.has_strings(),
+                };
+                show.answer(self.loaded).map(|answer| json!(answer))
             }
             "tree" => self.tree(request),
             "objects" => self.objects(request),
-            "search" => Ok(self.search(of("text"))),
+            "search" => self.search(of("text")),
             "strings" => self.strings(of("text")),
             "paths" => self.paths(of("class")),
             _ => return None,
@@ -83,12 +75,12 @@ impl<'l> Answers<'l> {
 
     /// The objects that an object dominates; without an id those that none dominates.
     fn tree(&self, request: &Request) -> Result<Value, Failure> {
-        let (heap, retained) = (&self.loaded.heap, &self.loaded.retained);
+        let retained = &self.loaded.retained;
         let Some(id) = request.get("id") else {
             let top = self.top.get_or_init(|| retained.top());
             return self.list(top, None, request);
         };
-        let object = named::object_with_id(heap, id, &self.loaded.file)?;
+        let object = named::object_with_id(self.loaded, id)?;
         self.list(&retained.dominated(object), Some(object), request)
     }
 
@@ -113,16 +105,16 @@ impl<'l> Answers<'l> {
             let why = "strings are hidden: hprof view --strings shows them";
             return Err(self.loaded.file.refuse(why));
         }
-        let (heap, retained) = (&self.loaded.heap, &self.loaded.retained);
-        let found = heap.strings_with(text, STRINGS_MAX + 1);
-        let found = self.loaded.check(found)?;
-        let has_more = found.len() > STRINGS_MAX;
-        let rows = found.into_iter().take(STRINGS_MAX);
-        let rows = rows.map(|(object, text)| ObjectRow {
-            label: Some(text),
-            ..ObjectRow::of(heap, retained, object)
+        let loaded = self.loaded;
+        let found = loaded.check(loaded.heap.strings_with(text, STRINGS_MAX + 1))?;
+        let plain = loaded.check(Objects::of(loaded, &[], self.shown))?;
+        let rows = found.iter().take(STRINGS_MAX).map(|(object, text)| {
+            let mut row = plain.row(*object);
+            row.fact("label", &**text);
+            row
         });
-        Ok(json!({ "has_more": has_more, "strings": rows.collect::<Vec<_>>() }))
+        let rows: Vec<_> = rows.collect();
+        Ok(json!({ "has_more": found.len() > rows.len(), "strings": rows }))
     }
 
     /// A part of a list: objects, each with the number of those that it dominates, and how the
@@ -133,22 +125,18 @@ impl<'l> Answers<'l> {
         above: Option<u32>,
         request: &Request,
     ) -> Result<Value, Failure> {
-        let (heap, retained) = (&self.loaded.heap, &self.loaded.retained);
+        let loaded = self.loaded;
         let from = request.get("from").and_then(|from| from.parse().ok());
         let rest = objects.get(from.unwrap_or(0)..).unwrap_or_default();
         let shown = rest.get(..rows(request)).unwrap_or(rest);
-        let labels = self.loaded.check(Labels::of(heap, shown, self.shown))?;
-        let links = above.map_or_else(|| Ok(HashMap::new()), |it| links_from(heap, it, shown));
-        let mut links = self.loaded.check(links)?;
-        let rows = shown.iter().map(|object| TreeRow {
-            row: ListedRow {
-                link: links.remove(object),
-                object: ObjectRow {
-                    label: labels.get(*object),
-                    ..ObjectRow::of(heap, retained, *object)
-                },
-            },
-            dominates: retained.each_dominated(*object).count(),
+        let named = loaded.check(Objects::of(loaded, shown, self.shown))?;
+        let links = above.map(|above| links_from(&loaded.heap, above, shown));
+        let mut links = loaded.check(links.transpose())?.unwrap_or_default();
+        let rows = shown.iter().map(|object| {
+            let mut row = named.row(*object);
+            row.maybe("link", links.remove(object));
+            row.fact("dominates", loaded.retained.each_dominated(*object).count());
+            row
         });
         Ok(json!({
             "left_out": rest.len().saturating_sub(shown.len()),
@@ -157,7 +145,7 @@ impl<'l> Answers<'l> {
     }
 
     /// The classes whose names contain a text, and the object that has it for its id.
-    fn search(&self, text: &str) -> Value {
+    fn search(&self, text: &str) -> Result<Value, Failure> {
         let (heap, retained) = (&self.loaded.heap, &self.loaded.retained);
         let classes = self
             .classes
@@ -166,12 +154,15 @@ impl<'l> Answers<'l> {
         let found = classes.iter();
         let found = found.filter(|row| row.name.to_lowercase().contains(&wanted));
         let found = groups(found.cloned(), By::Class, CLASSES_MAX);
-        let object = named::object_with_id(heap, &wanted, &self.loaded.file).ok();
-        json!({
+        let object = named::object_with_id(self.loaded, &wanted).ok();
+        let plain = self
+            .loaded
+            .check(Objects::of(self.loaded, &[], self.shown))?;
+        Ok(json!({
             "classes": found,
             "left_out": found.rest(),
-            "object": object.map(|object| ObjectRow::of(heap, retained, object)),
-        })
+            "object": object.map(|object| plain.row(object)),
+        }))
     }
 }
 

@@ -57,29 +57,15 @@ pub(super) struct Answer {
     pub(super) body: String,
 }
 
-/// The status of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Status {
-    Ok,
-    BadRequest,
-    Forbidden,
-    NotFound,
-    MethodNotAllowed,
-    TooLarge,
-}
+/// The status of an answer, as its first line has it.
+pub(super) type Status = &'static str;
 
-impl Status {
-    fn line(self) -> &'static str {
-        match self {
-            Self::Ok => "200 OK",
-            Self::BadRequest => "400 Bad Request",
-            Self::Forbidden => "403 Forbidden",
-            Self::NotFound => "404 Not Found",
-            Self::MethodNotAllowed => "405 Method Not Allowed",
-            Self::TooLarge => "431 Request Header Fields Too Large",
-        }
-    }
-}
+pub(super) const OK: Status = "200 OK";
+const BAD_REQUEST: Status = "400 Bad Request";
+const FORBIDDEN: Status = "403 Forbidden";
+pub(super) const NOT_FOUND: Status = "404 Not Found";
+const METHOD_NOT_ALLOWED: Status = "405 Method Not Allowed";
+const TOO_LARGE: Status = "431 Request Header Fields Too Large";
 
 impl Door {
     /// The address of the page.
@@ -98,13 +84,13 @@ impl Door {
                 Ok(request) => return Some(request),
                 Err(status) => status,
             },
-            Ok(None) => Status::TooLarge,
+            Ok(None) => TOO_LARGE,
             Err(_) => return None,
         };
         let answer = Answer {
             status: refused,
             kind: "text/plain",
-            body: format!("{}\n", refused.line()),
+            body: format!("{}\n", refused),
         };
         send_until(stream, &answer, until).ok()?;
         stream.shutdown(Shutdown::Write).ok()?;
@@ -125,24 +111,24 @@ impl Door {
         let mut parsed = httparse::Request::new(&mut headers);
         match parsed.parse(head) {
             Ok(httparse::Status::Complete(_)) => {}
-            Err(httparse::Error::TooManyHeaders) => return Err(Status::TooLarge),
-            Ok(httparse::Status::Partial) | Err(_) => return Err(Status::BadRequest),
+            Err(httparse::Error::TooManyHeaders) => return Err(TOO_LARGE),
+            Ok(httparse::Status::Partial) | Err(_) => return Err(BAD_REQUEST),
         }
         let is_host = |header: &&httparse::Header<'_>| header.name.eq_ignore_ascii_case("host");
         let mut hosts = parsed.headers.iter().filter(is_host);
         match (hosts.next(), hosts.next()) {
             (Some(host), None) if self.is_here(host.value) => {}
-            _ => return Err(Status::Forbidden),
+            _ => return Err(FORBIDDEN),
         }
         let target = parsed.path.unwrap_or_default();
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let rest = path.strip_prefix('/').and_then(|path| path.split_once('/'));
-        let (token, path) = rest.ok_or(Status::NotFound)?;
+        let (token, path) = rest.ok_or(NOT_FOUND)?;
         if !is_same(token.as_bytes(), self.token.as_bytes()) {
-            return Err(Status::NotFound);
+            return Err(NOT_FOUND);
         }
         if parsed.method != Some("GET") {
-            return Err(Status::MethodNotAllowed);
+            return Err(METHOD_NOT_ALLOWED);
         }
         Ok(Request {
             path: path.to_owned(),
@@ -220,13 +206,13 @@ pub(super) fn send(stream: &mut TcpStream, answer: &Answer) -> io::Result<()> {
 
 fn send_until(stream: &mut TcpStream, answer: &Answer, until: Instant) -> io::Result<()> {
     let Answer { status, kind, body } = answer;
-    let allow = match status {
-        Status::MethodNotAllowed => "Allow: GET\r\n",
+    let allow = match *status {
+        METHOD_NOT_ALLOWED => "Allow: GET\r\n",
         _ => "",
     };
     let mut head = format!(
         "HTTP/1.1 {}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {}\r\n{allow}",
-        status.line(),
+        status,
         body.len()
     );
     for header in HEADERS.lines() {
@@ -300,12 +286,12 @@ mod tests {
             "127.0.0.1:8080.evil.example",
             "",
         ] {
-            assert_eq!(asked("/0123abcd/", host), Err(Status::Forbidden), "{host}");
+            assert_eq!(asked("/0123abcd/", host), Err(FORBIDDEN), "{host}");
         }
         let none = judged("GET /0123abcd/ HTTP/1.1\n\n");
-        assert_eq!(none, Err(Status::Forbidden));
+        assert_eq!(none, Err(FORBIDDEN));
         let two = judged("GET /0123abcd/ HTTP/1.1\nHost: 127.0.0.1:8080\nHost: evil\n\n");
-        assert_eq!(two, Err(Status::Forbidden));
+        assert_eq!(two, Err(FORBIDDEN));
     }
 
     #[test]
@@ -322,7 +308,7 @@ mod tests {
             "http://127.0.0.1:8080/0123abcd/",
         ] {
             let answer = asked(target, "127.0.0.1:8080");
-            assert_eq!(answer, Err(Status::NotFound), "{target}");
+            assert_eq!(answer, Err(NOT_FOUND), "{target}");
         }
     }
 
@@ -332,14 +318,14 @@ mod tests {
             let answer = judged(&format!(
                 "{method} /0123abcd/ HTTP/1.1\nHost: 127.0.0.1:8080\n\n"
             ));
-            assert_eq!(answer, Err(Status::MethodNotAllowed), "{method}");
+            assert_eq!(answer, Err(METHOD_NOT_ALLOWED), "{method}");
         }
         for head in ["\n\n", "GET\n\n", "GET / HTTP/9\n\n", "\u{1}\u{2}\n\n"] {
-            assert_eq!(judged(head), Err(Status::BadRequest), "{head:?}");
+            assert_eq!(judged(head), Err(BAD_REQUEST), "{head:?}");
         }
         let many = "a: b\n".repeat(HEADERS_MAX + 1);
         let many = judged(&format!("GET / HTTP/1.1\n{many}\n"));
-        assert_eq!(many, Err(Status::TooLarge));
+        assert_eq!(many, Err(TOO_LARGE));
     }
 
     #[test]

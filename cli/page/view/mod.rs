@@ -27,7 +27,7 @@ use crate::proc::leftover::{making, Leftover};
 use crate::proc::process::{process_named, Process};
 
 use answers::Answers;
-use http::{Answer, Door, Request, Status};
+use http::{Answer, Door, Request};
 use waiting::Waiting;
 
 /// Time between two checks whether Ctrl-C was pressed.
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let process = pid.and_then(|pid| Process::find(pid).ok());
     // What is waste is found by a third pass over a file.
     let (loaded, verdict) = arguments.graph.load(3)?;
-    let shown = Shown::of(&arguments.graph.file, arguments.strings);
+    let shown = Shown::of(&loaded, arguments.strings);
     let page = page(&loaded, shown, process.as_ref())?;
     loaded.file.done();
     let ended = Ended::new();
@@ -140,18 +140,18 @@ fn answer(answers: &Answers<'_>, page: &str, request: &Request) -> Answer {
     };
     if request.path.is_empty() {
         return Answer {
-            status: Status::Ok,
+            status: http::OK,
             kind: "text/html",
             body: page.to_owned(),
         };
     }
     match answers.answer(request) {
-        Some(Ok(body)) => in_json(Status::Ok, &body),
+        Some(Ok(body)) => in_json(http::OK, &body),
         Some(Err(fault)) => {
             let why = plain(&fault.to_string());
-            in_json(Status::NotFound, &json!({ "error": why }))
+            in_json(http::NOT_FOUND, &json!({ "error": why }))
         }
-        None => in_json(Status::NotFound, &json!({ "error": "not found" })),
+        None => in_json(http::NOT_FOUND, &json!({ "error": "not found" })),
     }
 }
 

@@ -112,7 +112,7 @@ fn android_and_names_with_dots_are_noted() {
     assert!(!text.contains("core-class-missing") && !text.contains("super-zero"));
     let value = json(&hprof(&["histo", "--json"], &file));
     assert_eq!(value["classes"][0]["class"], "java.lang.Thread");
-    assert_eq!(value["instances"], 27);
+    assert_eq!(value["objects"], 27);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn check_and_histo_print_tables_and_json() {
         "{histo}"
     );
     let value = json(&hprof(&["histo", "--json"], &file));
-    assert_eq!(value["instances"], 26);
+    assert_eq!(value["objects"], 26);
     assert_eq!(value["classes"][0]["class"], "java.lang.Thread");
 }
 

@@ -87,7 +87,7 @@ fn each_command_reads_the_last_dump_and_says_so() {
         }
         for (number, arrays) in [("1", 3), ("2", 5)] {
             let output = run(&["histo", "--dump", number, "--json"], file, &[]);
-            let row = format!("\"class\": \"byte[]\",\n      \"instances\": {arrays}");
+            let row = format!("\"class\": \"byte[]\",\n      \"objects\": {arrays}");
             assert!(text(&output.stdout).contains(&row), "{number}: {output:?}");
         }
         let output = run(&["histo", "--dump", "3"], file, &[]);

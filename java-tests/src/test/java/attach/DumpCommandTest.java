@@ -157,7 +157,7 @@ class DumpCommandTest extends CommandTest {
         JsonObject histogram = JsonParser.parseString(Command.run(Tools.command(), "histo", "--json", dump).good().out).getAsJsonObject();
         for (JsonElement row : histogram.getAsJsonArray("classes")) {
             if (row.getAsJsonObject().get("class").getAsString().equals(Patient.class.getName())) {
-                assertEquals(3, row.getAsJsonObject().get("instances").getAsInt());
+                assertEquals(3, row.getAsJsonObject().get("objects").getAsInt());
                 return;
             }
         }

@@ -167,7 +167,7 @@ class LiveTest extends CommandTest {
     private static long instances(JsonObject histogram, String type) {
         for (JsonElement element : histogram.getAsJsonArray("classes")) {
             if (element.getAsJsonObject().get("class").getAsString().equals(type)) {
-                return element.getAsJsonObject().get("instances").getAsLong();
+                return element.getAsJsonObject().get("objects").getAsLong();
             }
         }
         return 0;

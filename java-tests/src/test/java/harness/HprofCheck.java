@@ -37,7 +37,7 @@ public final class HprofCheck implements Judge {
         JsonElement rows = json.isJsonArray() ? json : json.getAsJsonObject().get("classes");
         for (JsonElement row : rows.getAsJsonArray()) {
             JsonObject type = row.getAsJsonObject();
-            histogram.add(type.get("class").getAsString(), type.get("instances").getAsLong());
+            histogram.add(type.get("class").getAsString(), type.get("objects").getAsLong());
         }
         return histogram;
     }

@@ -128,7 +128,7 @@ class SizesTest {
         Map<String, Long> each = new TreeMap<>();
         for (JsonElement element : histogram.getAsJsonArray("classes")) {
             JsonObject row = element.getAsJsonObject();
-            add(each, Histogram.named(row.get("class").getAsString()), row.get("instances").getAsLong(), row.get("bytes").getAsLong());
+            add(each, Histogram.named(row.get("class").getAsString()), row.get("objects").getAsLong(), row.get("bytes").getAsLong());
         }
         return each;
     }

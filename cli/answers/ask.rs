@@ -1,0 +1,41 @@
+//! A question of a heap, and the command that asks it.
+
+use crate::files::heap_file::{GraphArguments, Loaded};
+use crate::output::outcome::{Failure, Verdict};
+use crate::output::sections::Sections;
+
+/// A question about a heap that is in memory. Its fields are the options of the command.
+pub(crate) trait Question: clap::Args {
+    /// Passes over the file, two of them for the graph.
+    const PASSES: u64 = 2;
+
+    /// Errors: it cannot be asked of this.
+    fn check(&self, _: &GraphArguments) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Errors: what is asked for is not there; the file cannot be read.
+    fn answer<'a>(&self, loaded: &'a Loaded) -> Result<Sections<'a>, Failure>;
+}
+
+// Without a comment of its own, the help has the question's.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments<Q: Question> {
+    #[command(flatten)]
+    graph: GraphArguments,
+    #[command(flatten)]
+    question: Q,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl<Q: Question> Arguments<Q> {
+    pub(super) fn run(&self) -> Result<Verdict, Failure> {
+        self.question.check(&self.graph)?;
+        let (loaded, verdict) = self.graph.load(Q::PASSES)?;
+        let answer = self.question.answer(&loaded)?;
+        loaded.print(self.json, answer)?;
+        Ok(verdict)
+    }
+}
