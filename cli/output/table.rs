@@ -1,6 +1,5 @@
 //! A table of an answer: rows of typed cells, as aligned text and as JSON.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::rc::Rc;
 
@@ -39,7 +38,7 @@ struct Column<'a> {
 
 /// Rows of this type, to which columns are added.
 pub(crate) struct Rows<'a, R> {
-    rows: Rc<[R]>,
+    rows: Rc<Vec<R>>,
     table: Table<'a>,
 }
 
@@ -126,7 +125,7 @@ impl<'a> Table<'a> {
     /// The first `most` rows, to which columns are added.
     pub(crate) fn of<R>(rows: impl IntoIterator<Item = R>, most: usize) -> Rows<'a, R> {
         let mut rest = rows.into_iter();
-        let rows: Rc<[R]> = rest.by_ref().take(most).collect();
+        let rows: Rc<Vec<R>> = Rc::new(rest.by_ref().take(most).collect());
         let table = Table {
             columns: Vec::new(),
             rows: rows.len(),
@@ -241,19 +240,41 @@ impl<'a> Table<'a> {
     }
 
     /// The cells of a row in JSON, in the order of their keys.
-    pub(crate) fn row(&self, at: usize) -> BTreeMap<&'static str, Cell> {
+    pub(crate) fn row(&self, at: usize) -> Row {
+        Row::of(&self.keyed(), at)
+    }
+
+    fn keyed(&self) -> Vec<&Column<'a>> {
         let keyed = self.columns.iter().filter(|it| !it.key.is_empty());
-        let cells = keyed.map(|column| (column, (column.cell)(at)));
-        let is_there = |side: Side, cell: &Cell| side != Side::Optional || *cell != Cell::Missing;
-        let cells = cells.filter(|(column, cell)| is_there(column.side, cell));
-        cells.map(|(column, cell)| (column.key, cell)).collect()
+        let mut keyed: Vec<_> = keyed.collect();
+        keyed.sort_by_key(|column| column.key);
+        keyed
     }
 }
 
 impl Serialize for Table<'_> {
     /// A list of rows, one after the other: they may be more than fit into memory.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq((0..self.rows).map(|at| self.row(at)))
+        let keyed = self.keyed();
+        to.collect_seq((0..self.rows).map(|at| Row::of(&keyed, at)))
+    }
+}
+
+/// Cells with their keys.
+pub(crate) struct Row(Vec<(&'static str, Cell)>);
+
+impl Row {
+    fn of(columns: &[&Column<'_>], at: usize) -> Self {
+        let is_there = |side: Side, cell: &Cell| side != Side::Optional || *cell != Cell::Missing;
+        let cells = columns.iter().map(|column| (column, (column.cell)(at)));
+        let cells = cells.filter(|(column, cell)| is_there(column.side, cell));
+        Self(cells.map(|(column, cell)| (column.key, cell)).collect())
+    }
+}
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.0.iter().map(|(key, cell)| (key, cell)))
     }
 }
 
