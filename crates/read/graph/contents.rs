@@ -178,7 +178,7 @@ impl Heap<'_> {
         let mut window = if self.input.is_stream() {
             self.input.whole()?
         } else {
-            self.input.part(0, 0)
+            self.input.parts()
         };
         let mut left = wanted;
         while let Some(first) = left.first() {
@@ -188,7 +188,7 @@ impl Heap<'_> {
             let behind = left.partition_point(|object| *object < run.behind);
             left = left.get(behind..).unwrap_or_default();
             aim(visitor, run.first);
-            window.aim(run.start, run.end)?;
+            window.aim(run.start..run.end)?;
             scan(&mut window, run.end, id_bytes, &self.twins, visitor)?;
         }
         Ok(())

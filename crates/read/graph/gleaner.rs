@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
 use format::BasicType;
-use reader::{ClassDump, FieldPlace};
+use reader::{ClassDump, FieldPlace, Source};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::class_facts::NONE;
@@ -16,7 +16,6 @@ use crate::parts::{in_order, PartPlace};
 use crate::retained::Retained;
 use crate::roles::{roles, Role};
 use crate::visitor::{id_in, Head, Visitor};
-use crate::window::Window;
 
 /// A string: its object, its array, and the encoding of its characters.
 #[derive(Clone, Copy, Debug)]
@@ -152,7 +151,7 @@ pub(crate) fn glean(
         wants_holders,
         keys,
     };
-    let read = |window: &mut Window<'_>, part: &PartPlace| {
+    let read = |window: &mut Source<'_>, part: &PartPlace| {
         let mut gleaner = Gleaner {
             known: &known,
             gleaned: Gleaned::default(),

@@ -4,13 +4,13 @@
 //! Each block is independent of the others. The visitor gets an instance's references at the
 //! offsets that they have in a dump, and the numbers that are sent, among values that are zero.
 
-use std::io;
 use std::ops::Range;
 
 use format::{BasicType, GRAPH_ELEMENTS_MAX, UNIT_BYTES};
 
+use reader::{ReadError, Source};
+
 use crate::visitor::{Head, Visitor, INSTANCE_BYTES_MAX};
-use crate::window::Window;
 
 /// Bytes of the longest number.
 const NUMBER_BYTES_MAX: usize = 10;
@@ -51,7 +51,7 @@ enum Shape {
 
 /// A block that is being decoded.
 struct Block<'w, 'f, V> {
-    window: &'w mut Window<'f>,
+    window: &'w mut Source<'f>,
     visitor: &'w mut V,
     /// Offset of the block in the stream, by which its objects can be read again.
     offset: u64,
@@ -72,7 +72,7 @@ struct Block<'w, 'f, V> {
 struct Damaged;
 
 /// The outer error is I/O.
-type Decoded<T> = io::Result<Result<T, Damaged>>;
+type Decoded<T> = Result<Result<T, Damaged>, ReadError>;
 
 /// Returns the value, or ends the function with the fault.
 macro_rules! sound {
@@ -86,12 +86,12 @@ macro_rules! sound {
 
 /// Visits the objects of a block; the window is at its tag. Returns whether the block is valid.
 pub(crate) fn graph_objects<V: Visitor>(
-    window: &mut Window<'_>,
+    window: &mut Source<'_>,
     visitor: &mut V,
-) -> io::Result<bool> {
+) -> Result<bool, ReadError> {
     const HEAD_BYTES: usize = 5;
     let offset = window.offset();
-    let bytes = window.ask(HEAD_BYTES)?;
+    let bytes = window.look(HEAD_BYTES)?;
     let Some(length) = bytes.get(1..).and_then(|bytes| bytes.first_chunk::<4>()) else {
         return Ok(false);
     };
@@ -123,7 +123,7 @@ impl<V: Visitor> Block<'_, '_, V> {
 
     #[inline]
     fn number(&mut self) -> Decoded<u64> {
-        let bytes = self.window.ask(NUMBER_BYTES_MAX)?;
+        let bytes = self.window.look(NUMBER_BYTES_MAX)?;
         let (mut number, mut length) = (0, 0);
         for byte in bytes.iter().take(NUMBER_BYTES_MAX) {
             number |= u64::from(byte & 0x7F).wrapping_shl(length * 7);

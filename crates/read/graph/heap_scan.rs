@@ -4,8 +4,6 @@
 //! [`reader::DumpReader`] returns the same records as events, with all checks. Here a record costs
 //! only a few loads.
 
-use std::io;
-
 use format::heap::{head_bytes, HeapInfo, Instance, ObjectArray, PrimitiveArray};
 use format::kind::Bytes;
 use format::{heap, record, BasicType, RootKind};
@@ -13,8 +11,7 @@ use format::{heap, record, BasicType, RootKind};
 use crate::graph_objects::graph_objects;
 use crate::twins::Twins;
 use crate::visitor::{id_at, id_bytes, u32_at, Head, Visitor, INSTANCE_BYTES_MAX};
-use crate::window::Window;
-use reader::{class_dump_in, Root, CLASS_BYTES_MAX};
+use reader::{class_dump_in, ReadError, Root, Source, CLASS_BYTES_MAX};
 
 /// Bytes of the longest head of an object: an instance's or an array's with ids of 8 bytes.
 const HEAD_BYTES: usize = head_bytes::<Instance>(8) as usize;
@@ -35,12 +32,12 @@ pub(crate) enum ScanEnd {
 /// of `twins` is visited once.
 /// Errors: I/O.
 pub(crate) fn scan(
-    window: &mut Window<'_>,
+    window: &mut Source<'_>,
     end: u64,
     id_bytes: u32,
     twins: &Twins,
     visitor: &mut impl Visitor,
-) -> io::Result<ScanEnd> {
+) -> Result<ScanEnd, ReadError> {
     if id_bytes == 4 {
         scan_ids::<4>(window, end, twins, visitor)
     } else {
@@ -49,14 +46,14 @@ pub(crate) fn scan(
 }
 
 fn scan_ids<const ID: usize>(
-    window: &mut Window<'_>,
+    window: &mut Source<'_>,
     end: u64,
     twins: &Twins,
     visitor: &mut impl Visitor,
-) -> io::Result<ScanEnd> {
+) -> Result<ScanEnd, ReadError> {
     while window.offset() < end {
         let offset = window.offset();
-        let bytes = window.ask(HEAD_BYTES)?;
+        let bytes = window.look(HEAD_BYTES)?;
         let tag = match bytes.first() {
             None | Some(&record::HEAP_DUMP_END) if end == OPEN_END => return Ok(ScanEnd::Whole),
             None => return Ok(ScanEnd::Damaged(offset)),
@@ -85,21 +82,21 @@ fn scan_ids<const ID: usize>(
 
 /// Whether a sub-record of so many bytes at the window's front ends before `end`.
 #[inline]
-fn fits(window: &Window<'_>, end: u64, bytes: u64) -> bool {
+fn fits(window: &Source<'_>, end: u64, bytes: u64) -> bool {
     end.saturating_sub(window.offset()) >= bytes
 }
 
 /// Each returns whether the record is complete.
 fn class<const ID: usize>(
-    window: &mut Window<'_>,
+    window: &mut Source<'_>,
     end: u64,
     twins: &Twins,
     visitor: &mut impl Visitor,
-) -> io::Result<bool> {
+) -> Result<bool, ReadError> {
     let (offset, id_bytes) = (window.offset(), id_bytes::<ID>());
-    let mut read = class_dump_in(window.ask(1)?, id_bytes);
+    let mut read = class_dump_in(window.look(1)?, id_bytes);
     if read.is_none() {
-        read = class_dump_in(window.ask(CLASS_BYTES_MAX)?, id_bytes);
+        read = class_dump_in(window.look(CLASS_BYTES_MAX)?, id_bytes);
     }
     let Some((dump, bytes)) = read.filter(|(_, bytes)| fits(window, end, *bytes as u64)) else {
         return Ok(false);
@@ -113,14 +110,14 @@ fn class<const ID: usize>(
 
 #[inline]
 fn instance<const ID: usize>(
-    window: &mut Window<'_>,
+    window: &mut Source<'_>,
     end: u64,
     twins: &Twins,
     visitor: &mut impl Visitor,
-) -> io::Result<bool> {
+) -> Result<bool, ReadError> {
     let head_bytes = head_bytes::<Instance>(id_bytes::<ID>()) as usize;
     let offset = window.offset();
-    let bytes = window.ask(head_bytes)?;
+    let bytes = window.look(head_bytes)?;
     if bytes.len() < head_bytes {
         return Ok(false);
     }
@@ -141,7 +138,7 @@ fn instance<const ID: usize>(
     if data_bytes > INSTANCE_BYTES_MAX {
         return Ok(false);
     }
-    let bytes = window.ask(head_bytes + data_bytes)?;
+    let bytes = window.look(head_bytes + data_bytes)?;
     let Some(data) = bytes.get(head_bytes..head_bytes + data_bytes) else {
         return Ok(false);
     };
@@ -158,13 +155,13 @@ fn wants_data<V: Visitor>(_: &V) -> bool {
 }
 
 fn object_array<const ID: usize>(
-    window: &mut Window<'_>,
+    window: &mut Source<'_>,
     end: u64,
     visitor: &mut impl Visitor,
-) -> io::Result<bool> {
+) -> Result<bool, ReadError> {
     let head_bytes = head_bytes::<ObjectArray>(id_bytes::<ID>()) as usize;
     let offset = window.offset();
-    let bytes = window.ask(head_bytes)?;
+    let bytes = window.look(head_bytes)?;
     if bytes.len() < head_bytes {
         return Ok(false);
     }
@@ -188,14 +185,14 @@ fn object_array<const ID: usize>(
 }
 
 fn primitive_array<const ID: usize>(
-    window: &mut Window<'_>,
+    window: &mut Source<'_>,
     end: u64,
     visitor: &mut impl Visitor,
     tag: u8,
-) -> io::Result<bool> {
+) -> Result<bool, ReadError> {
     let head_bytes = head_bytes::<PrimitiveArray>(id_bytes::<ID>()) as usize;
     let offset = window.offset();
-    let bytes = window.ask(head_bytes)?;
+    let bytes = window.look(head_bytes)?;
     let (Some(code), false) = (bytes.get(head_bytes - 1), bytes.len() < head_bytes) else {
         return Ok(false);
     };
@@ -230,14 +227,14 @@ fn primitive_array<const ID: usize>(
 
 /// Passes on `count` bytes in pieces of whole units.
 fn in_pieces(
-    window: &mut Window<'_>,
+    window: &mut Source<'_>,
     count: u64,
     unit: usize,
     mut take: impl FnMut(&[u8]),
-) -> io::Result<bool> {
+) -> Result<bool, ReadError> {
     let mut left = count;
     while left > 0 {
-        let bytes = window.ask(unit)?;
+        let bytes = window.look(unit)?;
         let here = bytes.len() - bytes.len() % unit;
         let step = usize::try_from(left).map_or(here, |left| left.min(here));
         if step == 0 {
@@ -251,18 +248,18 @@ fn in_pieces(
 }
 
 fn root<const ID: usize>(
-    window: &mut Window<'_>,
+    window: &mut Source<'_>,
     end: u64,
     visitor: &mut impl Visitor,
     tag: u8,
-) -> io::Result<bool> {
+) -> Result<bool, ReadError> {
     let Some(kind) = RootKind::from_tag(tag) else {
         return Ok(false);
     };
     let id_bytes = id_bytes::<ID>();
     let record_bytes = kind.bytes(id_bytes) as usize;
     let is_inside = fits(window, end, record_bytes as u64);
-    let bytes = window.ask(record_bytes)?;
+    let bytes = window.look(record_bytes)?;
     let bytes = bytes.get(1..record_bytes).unwrap_or_default();
     match Root::read(tag, &mut Bytes { bytes, id_bytes }) {
         Ok(Some(root)) if is_inside => visitor.root(root),

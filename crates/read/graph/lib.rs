@@ -65,13 +65,11 @@ mod totals;
 mod tree_shape;
 mod twins;
 mod unchained;
-mod unpacking;
 mod unreachable;
 mod values;
 mod visitor;
 mod waste;
 mod way;
-mod window;
 
 pub use android_leaks::{AndroidLeak, GivenUp};
 pub use class_facts::{References, UNKNOWN_CLASS};

@@ -1,7 +1,7 @@
 //! The second pass: class, size and references of each object.
 
 use format::{BasicType, JvmFacts};
-use reader::{Budget, ClassDump, ClassTable, ReadError, Sizes};
+use reader::{Budget, ClassDump, ClassTable, ReadError, Sizes, Source};
 
 use crate::class_facts::{AllFacts, ClassFacts};
 use crate::edges::Edges;
@@ -14,7 +14,6 @@ use crate::parts::{in_order, PartPlace};
 use crate::roots::Roots;
 use crate::twins::Twins;
 use crate::visitor::{id_at, id_in, Head, Visitor};
-use crate::window::Window;
 
 /// Traces up to this serial have no frames: 0 is none, 1 the empty trace.
 const LAST_EMPTY_TRACE: u32 = 1;
@@ -325,7 +324,7 @@ pub(crate) fn link(
         dangling: 0,
         repeated: 0,
     };
-    let read = |window: &mut Window<'_>, part: &PartPlace| chunk(window, part, known);
+    let read = |window: &mut Source<'_>, part: &PartPlace| chunk(window, part, known);
     in_order(input, parts, threads, read, |chunk| {
         known.allow(linked.edges.len() + chunk.targets.len())?;
         linked.append(&chunk);
@@ -334,7 +333,7 @@ pub(crate) fn link(
     Ok(linked)
 }
 
-fn chunk(window: &mut Window<'_>, part: &PartPlace, known: Known<'_>) -> Result<Chunk, GraphError> {
+fn chunk(window: &mut Source<'_>, part: &PartPlace, known: Known<'_>) -> Result<Chunk, GraphError> {
     let count = part.count as usize;
     let mut linker = Linker {
         known,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use format::BasicType;
-use reader::{ClassDump, FieldPlace, Static};
+use reader::{ClassDump, FieldPlace, Source, Static};
 
 use crate::class_facts::NONE;
 use crate::contents::Contents;
@@ -12,7 +12,6 @@ use crate::heap::Heap;
 use crate::heap_scan::scan;
 use crate::parts::{in_order, PartPlace};
 use crate::visitor::{id_in, Head, Visitor};
-use crate::window::Window;
 
 /// The kind of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +142,7 @@ impl Heap<'_> {
         fields: &FieldTable,
         take: impl FnMut(Rows) -> Result<(), GraphError>,
     ) -> Result<(), GraphError> {
-        let read = |window: &mut Window<'_>, part: &PartPlace| {
+        let read = |window: &mut Source<'_>, part: &PartPlace| {
             let mut collector = Collector {
                 heap: self,
                 fields,

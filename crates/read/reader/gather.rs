@@ -198,7 +198,7 @@ fn read_segments(
     while let Some(segment) = next_of(from) {
         heap.sizing.take_layout(&segment.sizing);
         heap.class_instances.take_class(segment.class_of_classes);
-        reader.aim(segment.record);
+        reader.aim(segment.record)?;
         while let Some(event) = reader.next_event()? {
             match event {
                 Event::HeapStart(head) => {

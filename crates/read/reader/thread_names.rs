@@ -95,7 +95,7 @@ pub fn thread_names_at(
         let mut ids: Vec<u64> = wanted.iter().copied().collect();
         ids.sort_unstable();
         for record in places.of(&ids) {
-            dump.aim(record..end);
+            dump.aim(record..end)?;
             while let Some(event) = dump.next_event()? {
                 if event == Event::HeapEnd {
                     break;
