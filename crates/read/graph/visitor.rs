@@ -67,12 +67,3 @@ pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     let word = bytes.get(at..).and_then(|bytes| bytes.first_chunk::<4>());
     word.map_or(0, |word| u32::from_be_bytes(*word))
 }
-
-/// The number of bytes of an id, 4 or 8.
-pub(crate) const fn id_bytes<const ID: usize>() -> u32 {
-    if ID == 4 {
-        4
-    } else {
-        8
-    }
-}

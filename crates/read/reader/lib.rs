@@ -78,7 +78,7 @@ pub use format::record::{
 pub use format::{Root, RootKind};
 pub use header::{Header, Version};
 pub use heap_length::{
-    bytes_beyond, class_dump_in, heap_bytes, record_starts, sub_records_follow, BEYOND_BYTES_MAX,
+    bytes_beyond, heap_bytes, record_starts, sub_record, sub_records_follow, BEYOND_BYTES_MAX,
     CLASS_BYTES_MAX, LOOK_BYTES, START_BYTES,
 };
 pub use heap_places::HeapPlaces;
