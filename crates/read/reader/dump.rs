@@ -1,6 +1,6 @@
 //! The pull reader for a whole file: one event for each record, sub-record or damaged place.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::ops::Range;
 
 use format::{record as tag, RECORD_HEADER_BYTES};
@@ -54,7 +54,16 @@ pub struct DumpReader<'r> {
     budget: Budget,
 }
 
+/// Opens the file's uncompressed bytes anew for each pass.
+pub type Open<'o, 'r> = dyn FnMut() -> io::Result<Box<dyn Read + 'r>> + 'o;
+
 impl<'r> DumpReader<'r> {
+    /// Opens a file and reads its header, see [`DumpReader::new`].
+    pub fn open(open: &mut Open<'_, 'r>, budget: Budget) -> Result<Self, ReadError> {
+        let opened = open().map_err(|source| ReadError::Io { offset: 0, source })?;
+        Ok(Self::new(opened)?.with_budget(budget))
+    }
+
     /// Reads the header. Errors: not an HPROF file, an impossible identifier size, I/O.
     pub fn new(inner: Box<dyn Read + 'r>) -> Result<Self, ReadError> {
         let mut from = Source::new(inner);
