@@ -300,8 +300,11 @@ impl Visitor for Gleaner<'_, '_> {
         }
     }
 
-    fn object_array(&mut self, _: u64, _: Head, length: u32) {
-        if let Some(object) = self.object() {
+    fn array(&mut self, _: u64, _: Head, length: u32, kind: BasicType) {
+        let Some(object) = self.object() else {
+            return;
+        };
+        if kind == BasicType::Object {
             self.elements_of = self.known.heap.class(object);
             let used = 0;
             self.gleaned.slots.push(Slots {
@@ -309,7 +312,18 @@ impl Visitor for Gleaner<'_, '_> {
                 length,
                 used,
             });
+            return;
         }
+        let (first, second) = self.known.keys;
+        let mut hasher = SipHasher13::new_with_keys(first, second);
+        hasher.write(&[kind.code()]);
+        hasher.write(&length.to_be_bytes());
+        self.values = Some(OpenValues {
+            object,
+            length,
+            hasher,
+            are_zeros: true,
+        });
     }
 
     fn elements(&mut self, ids: &[u8]) {
@@ -325,21 +339,6 @@ impl Visitor for Gleaner<'_, '_> {
         }
         if let Some(slots) = self.gleaned.slots.last_mut() {
             slots.used = slots.used.saturating_add(used);
-        }
-    }
-
-    fn primitive_array(&mut self, _: u64, _: Head, length: u32, kind: BasicType) {
-        if let Some(object) = self.object() {
-            let (first, second) = self.known.keys;
-            let mut hasher = SipHasher13::new_with_keys(first, second);
-            hasher.write(&[kind.code()]);
-            hasher.write(&length.to_be_bytes());
-            self.values = Some(OpenValues {
-                object,
-                length,
-                hasher,
-                are_zeros: true,
-            });
         }
     }
 

@@ -24,7 +24,8 @@ const REFERENCES_MAX: u64 = 1 << 20;
 /// The common facts about objects with one class and one trace.
 struct Kind {
     trace: u32,
-    shape: Shape,
+    /// `None` while one of the objects is read.
+    shape: Option<Shape>,
 }
 
 enum Shape {
@@ -38,14 +39,12 @@ enum Shape {
         /// The field values of the last object.
         data: Vec<u8>,
     },
-    References {
+    Array {
+        /// Id of the class; 0 for primitive values.
         class: u64,
-        header_bytes: u64,
-        width_bytes: u64,
-    },
-    Values {
         kind: BasicType,
         header_bytes: u64,
+        width_bytes: u64,
     },
 }
 
@@ -160,28 +159,24 @@ impl<V: Visitor> Block<'_, '_, V> {
             Ok(code) => code - 1,
             Err(_) => return Ok(Err(Damaged)),
         };
-        // Taken out, because its values are filled while the block is read.
         let Some(kind) = self.kinds.get_mut(place) else {
             return Ok(Err(Damaged));
         };
         let trace = kind.trace;
-        let mut shape = std::mem::replace(
-            &mut kind.shape,
-            Shape::Values {
-                kind: BasicType::Byte,
-                header_bytes: 0,
-            },
-        );
+        let Some(mut shape) = kind.shape.take() else {
+            return Ok(Err(Damaged));
+        };
         let told = self.shaped(trace, &mut shape)?;
         if let Some(kind) = self.kinds.get_mut(place) {
-            kind.shape = shape;
+            kind.shape = Some(shape);
         }
         Ok(told)
     }
 
     fn shaped(&mut self, trace: u32, shape: &mut Shape) -> Decoded<()> {
+        let object = self.address;
         let head = |class, units| Head {
-            object: 0,
+            object,
             trace,
             class,
             units,
@@ -203,35 +198,22 @@ impl<V: Visitor> Block<'_, '_, V> {
                 sound!(self.values(numbers, data)?);
                 let bytes = u64::from(*units).wrapping_mul(UNIT_BYTES);
                 self.ends(bytes);
-                let head = Head {
-                    object: self.address,
-                    ..head(*class, *units)
-                };
+                let head = head(*class, *units);
                 self.visitor.instance(self.offset, head, data);
             }
-            Shape::References {
+            Shape::Array {
                 class,
+                kind,
                 header_bytes,
                 width_bytes,
             } => {
                 let length = sound!(self.count()?);
                 let units = self.array(length, *header_bytes, *width_bytes);
-                let head = Head {
-                    object: self.address,
-                    ..head(*class, units)
-                };
-                self.visitor.object_array(self.offset, head, length);
-                sound!(self.elements(length)?);
-            }
-            Shape::Values { kind, header_bytes } => {
-                let length = sound!(self.count()?);
-                let units = self.array(length, *header_bytes, u64::from(kind.size_bytes(8)));
-                let head = Head {
-                    object: self.address,
-                    ..head(0, units)
-                };
-                self.visitor
-                    .primitive_array(self.offset, head, length, *kind);
+                let head = head(*class, units);
+                self.visitor.array(self.offset, head, length, *kind);
+                if *kind == BasicType::Object {
+                    sound!(self.elements(length)?);
+                }
             }
         }
         Ok(Ok(()))
@@ -302,16 +284,24 @@ impl<V: Visitor> Block<'_, '_, V> {
         let shape = match kind {
             None if code == 0 => sound!(self.instance()?),
             None => return Ok(Err(Damaged)),
-            Some(BasicType::Object) => Shape::References {
-                class: sound!(self.number()?),
-                header_bytes: sound!(self.count()?).into(),
-                width_bytes: sound!(self.count()?).into(),
-            },
-            Some(kind) => Shape::Values {
-                kind,
-                header_bytes: sound!(self.count()?).into(),
-            },
+            Some(kind) => {
+                let is_primitive = kind != BasicType::Object;
+                Shape::Array {
+                    class: if is_primitive {
+                        0
+                    } else {
+                        sound!(self.number()?)
+                    },
+                    kind,
+                    header_bytes: sound!(self.count()?).into(),
+                    width_bytes: match is_primitive {
+                        true => kind.size_bytes(8).into(),
+                        false => sound!(self.count()?).into(),
+                    },
+                }
+            }
         };
+        let shape = Some(shape);
         Ok(Ok(Kind { trace, shape }))
     }
 

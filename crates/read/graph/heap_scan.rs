@@ -5,7 +5,8 @@
 //! only a few loads.
 
 use format::heap::{head_bytes, Instance};
-use format::{heap, record};
+use format::kind::{Bytes, Kind};
+use format::{heap, record, BasicType};
 use reader::{sub_record, HeapRecord, ReadError, Source, CLASS_BYTES_MAX};
 
 use crate::graph_objects::graph_objects;
@@ -54,6 +55,7 @@ fn scan_ids<const ID: u32>(
         let whole = match window.look(HEAD_BYTES)?.first() {
             None | Some(&record::HEAP_DUMP_END) if end == OPEN_END => return Ok(ScanEnd::Whole),
             None => false,
+            Some(&heap::INSTANCE_DUMP) => instance::<ID, _>(window, end, twins, visitor)?,
             Some(&heap::GRAPH_OBJECTS) if ID == 8 => graph_objects(window, visitor)?,
             Some(tag) => {
                 let is_class = *tag == heap::CLASS_DUMP;
@@ -94,58 +96,75 @@ fn visit<const ID: u32>(
         class,
         units: 0,
     };
-    match record {
-        HeapRecord::Instance(instance) => {
-            let head = head(instance.object, instance.trace, instance.class);
-            return visit_instance(window, twins, visitor, (head, head_bytes, data_bytes));
-        }
+    let (head, length, kind) = match record {
         HeapRecord::ObjectArray(array) => {
             let head = head(array.object, array.trace, array.class);
-            visitor.object_array(offset, head, array.length);
-            window.advance(head_bytes);
-            return in_pieces(window, visitor, data_bytes, ID, Visitor::elements);
+            (head, array.length, BasicType::Object)
         }
         HeapRecord::PrimitiveArray(array) | HeapRecord::NoData(array) => {
             let head = head(array.object, array.trace, 0);
-            visitor.primitive_array(offset, head, array.length, array.kind);
+            (head, array.length, array.kind)
+        }
+        other => {
+            match other {
+                HeapRecord::Class(dump) if twins.get(dump.class).is_none() => {
+                    visitor.class(offset, *dump, None);
+                }
+                HeapRecord::Root(root) => visitor.root(root),
+                _ => {}
+            }
             window.advance(head_bytes);
-            let unit = array.kind.size_bytes(ID);
-            return in_pieces(window, visitor, data_bytes, unit, Visitor::values);
+            return Ok(true);
         }
-        HeapRecord::Class(dump) if twins.get(dump.class).is_none() => {
-            visitor.class(offset, *dump, None);
-        }
-        HeapRecord::Root(root) => visitor.root(root),
-        HeapRecord::Class(_) | HeapRecord::HeapInfo(_) => {}
-    }
+    };
+    visitor.array(offset, head, length, kind);
     window.advance(head_bytes);
-    Ok(true)
+    in_pieces(window, visitor, data_bytes, (kind, kind.size_bytes(ID)))
 }
 
+/// As [`visit`]; most sub-records are instances.
 #[inline]
-fn visit_instance<V: Visitor>(
+fn instance<const ID: u32, V: Visitor>(
     window: &mut Source<'_>,
+    end: u64,
     twins: &Twins,
     visitor: &mut V,
-    (head, head_bytes, data_bytes): (Head, usize, u64),
 ) -> Result<bool, ReadError> {
     let offset = window.offset();
-    let end = head_bytes + usize::try_from(data_bytes).unwrap_or(usize::MAX);
-    if !V::WANTS_DATA {
-        visitor.instance(offset, head, &[]);
-        return window.skip(end as u64);
-    }
-    if end - head_bytes > INSTANCE_BYTES_MAX {
+    let mut bytes = Bytes {
+        bytes: window.look(HEAD_BYTES)?.get(1..).unwrap_or_default(),
+        id_bytes: ID,
+    };
+    let Ok(instance) = Instance::read(&mut bytes) else {
+        return Ok(false);
+    };
+    let head_bytes = head_bytes::<Instance>(ID) as usize;
+    let data_bytes = instance.data_bytes as usize;
+    let record_bytes = head_bytes + data_bytes;
+    if end.saturating_sub(offset) < record_bytes as u64 {
         return Ok(false);
     }
-    let Some(data) = window.look(end)?.get(head_bytes..end) else {
+    let head = Head {
+        object: instance.object,
+        trace: instance.trace,
+        class: instance.class,
+        units: 0,
+    };
+    if !V::WANTS_DATA {
+        visitor.instance(offset, head, &[]);
+        return window.skip(record_bytes as u64);
+    }
+    if data_bytes > INSTANCE_BYTES_MAX {
+        return Ok(false);
+    }
+    let Some(data) = window.look(record_bytes)?.get(head_bytes..record_bytes) else {
         return Ok(false);
     };
     match twins.get(head.object) {
         Some(dump) => visitor.class(offset, dump.clone(), Some(data)),
         None => visitor.instance(offset, head, data),
     }
-    window.advance(end);
+    window.advance(record_bytes);
     Ok(true)
 }
 
@@ -155,8 +174,7 @@ fn in_pieces<V: Visitor>(
     window: &mut Source<'_>,
     visitor: &mut V,
     count: u64,
-    unit: u32,
-    take: fn(&mut V, &[u8]),
+    (kind, unit): (BasicType, u32),
 ) -> Result<bool, ReadError> {
     if !V::WANTS_DATA {
         return window.skip(count);
@@ -169,7 +187,11 @@ fn in_pieces<V: Visitor>(
         if step == 0 {
             return Ok(false);
         }
-        take(visitor, bytes.get(..step).unwrap_or_default());
+        let piece = bytes.get(..step).unwrap_or_default();
+        match kind {
+            BasicType::Object => visitor.elements(piece),
+            _ => visitor.values(piece),
+        }
         window.advance(step);
         left -= step as u64;
     }

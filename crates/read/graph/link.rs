@@ -283,9 +283,12 @@ impl Visitor for Linker<'_> {
         }
     }
 
-    fn object_array(&mut self, _: u64, head: Head, length: u32) {
-        let class = self.class(head.class);
-        let units = self.known.sizes.array_units(length, BasicType::Object);
+    fn array(&mut self, _: u64, head: Head, length: u32, kind: BasicType) {
+        let class = match kind {
+            BasicType::Object => self.class(head.class),
+            kind => self.known.facts.of_array(kind),
+        };
+        let units = self.known.sizes.array_units(length, kind);
         self.begin(class, self.known.told_or(head.units, units), head.trace);
     }
 
@@ -294,12 +297,6 @@ impl Visitor for Linker<'_> {
             4 => self.refer_all::<4>(ids),
             _ => self.refer_all::<8>(ids),
         }
-    }
-
-    fn primitive_array(&mut self, _: u64, head: Head, length: u32, kind: BasicType) {
-        let class = self.known.facts.of_array(kind);
-        let units = self.known.sizes.array_units(length, kind);
-        self.begin(class, self.known.told_or(head.units, units), head.trace);
     }
 }
 

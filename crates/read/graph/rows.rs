@@ -237,13 +237,12 @@ impl Visitor for Collector<'_, '_> {
         self.refer_fields(self.heap.facts.number(head.class), data);
     }
 
-    fn object_array(&mut self, offset: u64, head: Head, length: u32) {
-        self.object(
-            offset,
-            (head.object, head.trace),
-            Kind::References,
-            Some(length),
-        );
+    fn array(&mut self, offset: u64, head: Head, length: u32, kind: BasicType) {
+        let kind = match kind {
+            BasicType::Object => Kind::References,
+            _ => Kind::Values,
+        };
+        self.object(offset, (head.object, head.trace), kind, Some(length));
     }
 
     fn elements(&mut self, ids: &[u8]) {
@@ -252,14 +251,5 @@ impl Visitor for Collector<'_, '_> {
             self.place = place.saturating_add(1);
             self.refer(self.id(id, 0), None, Some(place));
         }
-    }
-
-    fn primitive_array(&mut self, offset: u64, head: Head, length: u32, _: BasicType) {
-        self.object(
-            offset,
-            (head.object, head.trace),
-            Kind::Values,
-            Some(length),
-        );
     }
 }

@@ -171,13 +171,9 @@ impl Visitor for Part {
         self.object(offset, head.object);
     }
 
-    fn object_array(&mut self, offset: u64, head: Head, length: u32) {
-        self.width.array(head.object, length);
-        self.object(offset, head.object);
-    }
-
-    fn primitive_array(&mut self, offset: u64, head: Head, _: u32, _: BasicType) {
-        self.width.object(head.object);
+    fn array(&mut self, offset: u64, head: Head, length: u32, kind: BasicType) {
+        let references = if kind == BasicType::Object { length } else { 0 };
+        self.width.array(head.object, references);
         self.object(offset, head.object);
     }
 }

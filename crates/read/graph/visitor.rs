@@ -19,12 +19,11 @@ pub(crate) trait Visitor {
     /// An object that is neither a class nor an array. `data` has its field values if the visitor
     /// wants them.
     fn instance(&mut self, offset: u64, head: Head, data: &[u8]);
-    /// An array of references. Its elements follow if the visitor wants them.
-    fn object_array(&mut self, offset: u64, head: Head, length: u32);
+    /// An array of elements of this type. They follow if the visitor wants them. The class of an
+    /// array of primitive values is 0.
+    fn array(&mut self, offset: u64, head: Head, length: u32, kind: BasicType);
     /// Some elements of the last array of references, as whole ids.
     fn elements(&mut self, _ids: &[u8]) {}
-    /// An array of primitive values; its class is 0.
-    fn primitive_array(&mut self, offset: u64, head: Head, length: u32, kind: BasicType);
     /// Some bytes of the last primitive array's elements.
     fn values(&mut self, _bytes: &[u8]) {}
 }
