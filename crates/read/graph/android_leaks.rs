@@ -2,7 +2,7 @@
 //! destroyed activities, fragments without a manager, and what LeakCanary watches.
 
 use crate::class_facts::References;
-use crate::contents::FieldValue;
+use crate::contents::Contents;
 use crate::error::GraphError;
 use crate::heap::Heap;
 use crate::retained::Retained;
@@ -64,8 +64,7 @@ impl Heap<'_> {
             .collect();
         let mut found = Vec::new();
         for (teller, contents) in self.contents(&told, 0)? {
-            let fields = self.fields(&contents);
-            found.extend(why(teller).and_then(|why| self.leak(teller, why, &fields)));
+            found.extend(why(teller).and_then(|why| self.leak(teller, why, &contents)));
         }
         if found.is_empty() {
             return Ok(found);
@@ -86,12 +85,9 @@ impl Heap<'_> {
     }
 
     /// The object that should be gone by these fields.
-    fn leak(&self, teller: u32, why: GivenUp, fields: &[FieldValue]) -> Option<AndroidLeak> {
+    fn leak(&self, teller: u32, why: GivenUp, contents: &Contents) -> Option<AndroidLeak> {
         // Subclasses may also have a field of this name. That of the known class comes last.
-        let value = |name: &str| {
-            let field = fields.iter().rev().find(|field| field.name == name)?;
-            Some(field.value)
-        };
+        let value = |name: &str| self.named(contents, name).last();
         let object = match why {
             GivenUp::DestroyedActivity => (value("mDestroyed")? != 0).then_some(teller),
             GivenUp::DestroyedFragment => (value("mFragmentManager")? == 0).then_some(teller),

@@ -106,11 +106,18 @@ impl Visitor for Finder<'_> {
         });
     }
 
-    fn object_array(&mut self, _: u64, _: Head, length: u32) {
+    fn array(&mut self, _: u64, _: Head, length: u32, kind: BasicType) {
         let number = self.object();
-        self.note(number, || Contents::References {
-            length,
-            ids: Vec::new(),
+        self.note(number, || match kind {
+            BasicType::Object => Contents::References {
+                length,
+                ids: Vec::new(),
+            },
+            kind => Contents::Values {
+                length,
+                kind,
+                bytes: Vec::new(),
+            },
         });
     }
 
@@ -121,15 +128,6 @@ impl Visitor for Finder<'_> {
             let all = bytes.chunks_exact(id_bytes as usize);
             ids.extend(all.take(left).map(|id| id_in(id, 0, id_bytes)));
         }
-    }
-
-    fn primitive_array(&mut self, _: u64, _: Head, length: u32, kind: BasicType) {
-        let number = self.object();
-        self.note(number, || Contents::Values {
-            length,
-            kind,
-            bytes: Vec::new(),
-        });
     }
 
     fn values(&mut self, values: &[u8]) {
@@ -178,7 +176,7 @@ impl Heap<'_> {
         let mut window = if self.input.is_stream() {
             self.input.whole()?
         } else {
-            self.input.part(0, 0)
+            self.input.parts()
         };
         let mut left = wanted;
         while let Some(first) = left.first() {
@@ -188,7 +186,7 @@ impl Heap<'_> {
             let behind = left.partition_point(|object| *object < run.behind);
             left = left.get(behind..).unwrap_or_default();
             aim(visitor, run.first);
-            window.aim(run.start, run.end)?;
+            window.aim(run.start..run.end)?;
             scan(&mut window, run.end, id_bytes, &self.twins, visitor)?;
         }
         Ok(())
@@ -241,6 +239,24 @@ impl Heap<'_> {
             }
             Contents::References { .. } | Contents::Values { .. } => Vec::new(),
         }
+    }
+
+    /// The values of an instance's fields of this name, nearest class first.
+    pub(crate) fn named<'a>(
+        &'a self,
+        contents: &'a Contents,
+        name: &'a str,
+    ) -> impl Iterator<Item = u64> + 'a {
+        let directory = self.directory();
+        let (class, data) = match contents {
+            Contents::Instance { class, data } => (directory.classes.index(*class), &**data),
+            _ => (None, &[][..]),
+        };
+        let places = class
+            .into_iter()
+            .flat_map(|it| directory.classes.places(it));
+        let places = places.filter(move |it| it.is_named(&directory.strings, name));
+        places.map(move |it| it.value(data).unwrap_or(0))
     }
 
     /// The fields of an instance of the class with this number, and their values in `data`.

@@ -8,7 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::accumulation::is_less;
 use crate::heap::Heap;
-use crate::retained::Retained;
+use crate::object_set::ObjectSet;
+use crate::retained::{Dominator, Retained};
 use crate::structure::{Part, Structure};
 
 /// A class of the program comes before one of the JDK if it has at least this share of its bytes.
@@ -59,6 +60,24 @@ pub struct Held {
     pub shared: Option<Elements>,
     /// The first objects below that are no structure, by class, most retained bytes first.
     pub below: Vec<Elements>,
+}
+
+impl Elements {
+    /// No object of this class yet.
+    pub(crate) fn none(class: u32, example: u32) -> Self {
+        Self {
+            class,
+            objects: 0,
+            bytes: 0,
+            example,
+        }
+    }
+
+    /// Counts an object that retains so many bytes.
+    pub(crate) fn add(&mut self, bytes: u64) {
+        self.objects += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
 }
 
 /// A search below some objects.
@@ -173,14 +192,9 @@ impl Search<'_, '_> {
                     (false, true) => 0,
                     (false, false) => self.retained.bytes(object),
                 };
-                let all = found.entry(class).or_insert(Elements {
-                    class,
-                    objects: 0,
-                    bytes: 0,
-                    example: object,
-                });
-                all.objects += 1;
-                all.bytes = all.bytes.saturating_add(bytes);
+                let all = found.entry(class);
+                let all = all.or_insert(Elements::none(class, object));
+                all.add(bytes);
                 if self.retained.bytes(object) > self.retained.bytes(all.example) {
                     all.example = object;
                 }
@@ -338,4 +352,34 @@ pub(crate) fn by_name(
         }
     }
     names.into_values().collect()
+}
+
+/// The objects without a dominator to which the structure below `holders` refers: those of the
+/// class that has the most bytes, if these are more than `least`.
+pub(crate) fn shared(
+    heap: &Heap<'_>,
+    retained: &Retained,
+    structure: &Structure,
+    holders: &[u32],
+    least: u64,
+) -> Option<Elements> {
+    let mut seen = ObjectSet::with_room(heap.objects());
+    let mut found: FxHashMap<u32, Elements> = FxHashMap::default();
+    let below = holders.iter().flat_map(|it| retained.subtree(*it));
+    let is_structure = |object: u32| structure.part(heap.class(object)) == Part::Structure;
+    let targets = below
+        .filter(|it| is_structure(*it))
+        .flat_map(|it| heap.targets(it));
+    for object in targets.copied() {
+        let is_free = retained.dominator(object) == Dominator::Roots;
+        if is_free && !is_structure(object) && seen.insert(object) {
+            let class = heap.class(object);
+            let all = found.entry(class);
+            all.or_insert(Elements::none(class, object))
+                .add(retained.bytes(object));
+        }
+    }
+    let all = by_name(heap, retained, found.into_values());
+    let largest = all.into_iter().max_by_key(|it| (it.bytes, it.class));
+    largest.filter(|it| it.bytes > least)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::contents::{Contents, FieldValue};
+use crate::contents::Contents;
 use crate::error::GraphError;
 use crate::heap::Heap;
 
@@ -150,8 +150,8 @@ impl Heap<'_> {
     /// What a field of an object refers to.
     fn target_by(&self, object: u32, name: &str) -> Result<Option<u32>, GraphError> {
         let contents = self.contents(&[object], 0)?.remove(&object);
-        let fields = contents.map_or_else(Vec::new, |contents| self.fields(&contents));
-        Ok(value(&fields, name).and_then(|id| self.object(id)))
+        let id = contents.and_then(|contents| self.named(&contents, name).next());
+        Ok(id.and_then(|id| self.object(id)))
     }
 
     /// All elements of an array; `None` if it is too long.
@@ -197,13 +197,14 @@ impl Heap<'_> {
         let some = nodes.get(..most).unwrap_or(&nodes);
         let contents: BTreeMap<u32, Contents> = self.contents(some, 0)?;
         let entry = |node: &u32| {
-            let fields = self.fields(contents.get(node)?);
+            let contents = contents.get(node)?;
+            let value = |name: &str| self.named(contents, name).next();
             Some(Entry {
                 key: match key {
                     NO_KEY => None,
-                    key => Some(value(&fields, key)?),
+                    key => Some(value(key)?),
                 },
-                value: value(&fields, element)?,
+                value: value(element)?,
             })
         };
         Ok(Entries {
@@ -264,11 +265,6 @@ impl Entries {
         }
         self
     }
-}
-
-fn value(fields: &[FieldValue], name: &str) -> Option<u64> {
-    let field = fields.iter().find(|field| field.name == name)?;
-    Some(field.value)
 }
 
 #[cfg(test)]

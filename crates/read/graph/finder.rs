@@ -7,13 +7,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::accumulation::{accumulation_point, is_less, BIG_DROP};
 use crate::common_path::Common;
-use crate::elements::Held;
+use crate::elements::{shared, Held};
 use crate::heap::Heap;
 use crate::held_sites::HeldSites;
 use crate::loader_copies::LoaderCopies;
 use crate::retained::Retained;
 use crate::search::Search;
-use crate::shared_elements::shared;
 use crate::softly::SoftlyHeld;
 use crate::structure::Structure;
 use crate::suspect::{Group, Suspect, Who};

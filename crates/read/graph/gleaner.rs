@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
 use format::BasicType;
-use reader::{ClassDump, FieldPlace};
+use reader::{ClassDump, FieldPlace, Source};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::class_facts::NONE;
@@ -16,7 +16,6 @@ use crate::parts::{in_order, PartPlace};
 use crate::retained::Retained;
 use crate::roles::{roles, Role};
 use crate::visitor::{id_in, Head, Visitor};
-use crate::window::Window;
 
 /// A string: its object, its array, and the encoding of its characters.
 #[derive(Clone, Copy, Debug)]
@@ -152,7 +151,7 @@ pub(crate) fn glean(
         wants_holders,
         keys,
     };
-    let read = |window: &mut Window<'_>, part: &PartPlace| {
+    let read = |window: &mut Source<'_>, part: &PartPlace| {
         let mut gleaner = Gleaner {
             known: &known,
             gleaned: Gleaned::default(),
@@ -301,8 +300,11 @@ impl Visitor for Gleaner<'_, '_> {
         }
     }
 
-    fn object_array(&mut self, _: u64, _: Head, length: u32) {
-        if let Some(object) = self.object() {
+    fn array(&mut self, _: u64, _: Head, length: u32, kind: BasicType) {
+        let Some(object) = self.object() else {
+            return;
+        };
+        if kind == BasicType::Object {
             self.elements_of = self.known.heap.class(object);
             let used = 0;
             self.gleaned.slots.push(Slots {
@@ -310,7 +312,18 @@ impl Visitor for Gleaner<'_, '_> {
                 length,
                 used,
             });
+            return;
         }
+        let (first, second) = self.known.keys;
+        let mut hasher = SipHasher13::new_with_keys(first, second);
+        hasher.write(&[kind.code()]);
+        hasher.write(&length.to_be_bytes());
+        self.values = Some(OpenValues {
+            object,
+            length,
+            hasher,
+            are_zeros: true,
+        });
     }
 
     fn elements(&mut self, ids: &[u8]) {
@@ -326,21 +339,6 @@ impl Visitor for Gleaner<'_, '_> {
         }
         if let Some(slots) = self.gleaned.slots.last_mut() {
             slots.used = slots.used.saturating_add(used);
-        }
-    }
-
-    fn primitive_array(&mut self, _: u64, _: Head, length: u32, kind: BasicType) {
-        if let Some(object) = self.object() {
-            let (first, second) = self.known.keys;
-            let mut hasher = SipHasher13::new_with_keys(first, second);
-            hasher.write(&[kind.code()]);
-            hasher.write(&length.to_be_bytes());
-            self.values = Some(OpenValues {
-                object,
-                length,
-                hasher,
-                are_zeros: true,
-            });
         }
     }
 

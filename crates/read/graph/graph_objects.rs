@@ -4,13 +4,13 @@
 //! Each block is independent of the others. The visitor gets an instance's references at the
 //! offsets that they have in a dump, and the numbers that are sent, among values that are zero.
 
-use std::io;
 use std::ops::Range;
 
 use format::{BasicType, GRAPH_ELEMENTS_MAX, UNIT_BYTES};
 
+use reader::{ReadError, Source};
+
 use crate::visitor::{Head, Visitor, INSTANCE_BYTES_MAX};
-use crate::window::Window;
 
 /// Bytes of the longest number.
 const NUMBER_BYTES_MAX: usize = 10;
@@ -24,7 +24,8 @@ const REFERENCES_MAX: u64 = 1 << 20;
 /// The common facts about objects with one class and one trace.
 struct Kind {
     trace: u32,
-    shape: Shape,
+    /// `None` while one of the objects is read.
+    shape: Option<Shape>,
 }
 
 enum Shape {
@@ -38,20 +39,18 @@ enum Shape {
         /// The field values of the last object.
         data: Vec<u8>,
     },
-    References {
+    Array {
+        /// Id of the class; 0 for primitive values.
         class: u64,
-        header_bytes: u64,
-        width_bytes: u64,
-    },
-    Values {
         kind: BasicType,
         header_bytes: u64,
+        width_bytes: u64,
     },
 }
 
 /// A block that is being decoded.
 struct Block<'w, 'f, V> {
-    window: &'w mut Window<'f>,
+    window: &'w mut Source<'f>,
     visitor: &'w mut V,
     /// Offset of the block in the stream, by which its objects can be read again.
     offset: u64,
@@ -72,7 +71,7 @@ struct Block<'w, 'f, V> {
 struct Damaged;
 
 /// The outer error is I/O.
-type Decoded<T> = io::Result<Result<T, Damaged>>;
+type Decoded<T> = Result<Result<T, Damaged>, ReadError>;
 
 /// Returns the value, or ends the function with the fault.
 macro_rules! sound {
@@ -86,12 +85,12 @@ macro_rules! sound {
 
 /// Visits the objects of a block; the window is at its tag. Returns whether the block is valid.
 pub(crate) fn graph_objects<V: Visitor>(
-    window: &mut Window<'_>,
+    window: &mut Source<'_>,
     visitor: &mut V,
-) -> io::Result<bool> {
+) -> Result<bool, ReadError> {
     const HEAD_BYTES: usize = 5;
     let offset = window.offset();
-    let bytes = window.ask(HEAD_BYTES)?;
+    let bytes = window.look(HEAD_BYTES)?;
     let Some(length) = bytes.get(1..).and_then(|bytes| bytes.first_chunk::<4>()) else {
         return Ok(false);
     };
@@ -123,7 +122,7 @@ impl<V: Visitor> Block<'_, '_, V> {
 
     #[inline]
     fn number(&mut self) -> Decoded<u64> {
-        let bytes = self.window.ask(NUMBER_BYTES_MAX)?;
+        let bytes = self.window.look(NUMBER_BYTES_MAX)?;
         let (mut number, mut length) = (0, 0);
         for byte in bytes.iter().take(NUMBER_BYTES_MAX) {
             number |= u64::from(byte & 0x7F).wrapping_shl(length * 7);
@@ -160,28 +159,24 @@ impl<V: Visitor> Block<'_, '_, V> {
             Ok(code) => code - 1,
             Err(_) => return Ok(Err(Damaged)),
         };
-        // Taken out, because its values are filled while the block is read.
         let Some(kind) = self.kinds.get_mut(place) else {
             return Ok(Err(Damaged));
         };
         let trace = kind.trace;
-        let mut shape = std::mem::replace(
-            &mut kind.shape,
-            Shape::Values {
-                kind: BasicType::Byte,
-                header_bytes: 0,
-            },
-        );
+        let Some(mut shape) = kind.shape.take() else {
+            return Ok(Err(Damaged));
+        };
         let told = self.shaped(trace, &mut shape)?;
         if let Some(kind) = self.kinds.get_mut(place) {
-            kind.shape = shape;
+            kind.shape = Some(shape);
         }
         Ok(told)
     }
 
     fn shaped(&mut self, trace: u32, shape: &mut Shape) -> Decoded<()> {
+        let object = self.address;
         let head = |class, units| Head {
-            object: 0,
+            object,
             trace,
             class,
             units,
@@ -203,35 +198,22 @@ impl<V: Visitor> Block<'_, '_, V> {
                 sound!(self.values(numbers, data)?);
                 let bytes = u64::from(*units).wrapping_mul(UNIT_BYTES);
                 self.ends(bytes);
-                let head = Head {
-                    object: self.address,
-                    ..head(*class, *units)
-                };
+                let head = head(*class, *units);
                 self.visitor.instance(self.offset, head, data);
             }
-            Shape::References {
+            Shape::Array {
                 class,
+                kind,
                 header_bytes,
                 width_bytes,
             } => {
                 let length = sound!(self.count()?);
                 let units = self.array(length, *header_bytes, *width_bytes);
-                let head = Head {
-                    object: self.address,
-                    ..head(*class, units)
-                };
-                self.visitor.object_array(self.offset, head, length);
-                sound!(self.elements(length)?);
-            }
-            Shape::Values { kind, header_bytes } => {
-                let length = sound!(self.count()?);
-                let units = self.array(length, *header_bytes, u64::from(kind.size_bytes(8)));
-                let head = Head {
-                    object: self.address,
-                    ..head(0, units)
-                };
-                self.visitor
-                    .primitive_array(self.offset, head, length, *kind);
+                let head = head(*class, units);
+                self.visitor.array(self.offset, head, length, *kind);
+                if *kind == BasicType::Object {
+                    sound!(self.elements(length)?);
+                }
             }
         }
         Ok(Ok(()))
@@ -302,16 +284,24 @@ impl<V: Visitor> Block<'_, '_, V> {
         let shape = match kind {
             None if code == 0 => sound!(self.instance()?),
             None => return Ok(Err(Damaged)),
-            Some(BasicType::Object) => Shape::References {
-                class: sound!(self.number()?),
-                header_bytes: sound!(self.count()?).into(),
-                width_bytes: sound!(self.count()?).into(),
-            },
-            Some(kind) => Shape::Values {
-                kind,
-                header_bytes: sound!(self.count()?).into(),
-            },
+            Some(kind) => {
+                let is_primitive = kind != BasicType::Object;
+                Shape::Array {
+                    class: if is_primitive {
+                        0
+                    } else {
+                        sound!(self.number()?)
+                    },
+                    kind,
+                    header_bytes: sound!(self.count()?).into(),
+                    width_bytes: match is_primitive {
+                        true => kind.size_bytes(8).into(),
+                        false => sound!(self.count()?).into(),
+                    },
+                }
+            }
         };
+        let shape = Some(shape);
         Ok(Ok(Kind { trace, shape }))
     }
 

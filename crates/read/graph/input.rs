@@ -1,14 +1,11 @@
 //! The file of a dump, compressed or not, which is read several times.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-use reader::{Budget, FoundMembers, Members};
-
-use crate::unpacking::Unpacking;
-use crate::window::Window;
+use reader::{At, Budget, FoundMembers, Members, PlainFile, Source};
 
 /// Most bytes that are decompressed to reach an offset: HotSpot's members have at most 1 MiB, and
 /// this agent's less.
@@ -16,15 +13,13 @@ const GAP_BYTES_MAX: u64 = 4 << 20;
 
 /// A dump's file, and the facts about it.
 pub struct Input<'p> {
-    file: File,
-    /// Offset in the file at which the dump starts.
-    start: u64,
+    file: PlainFile,
     packed: bool,
     /// The members of a compressed file, if they are close enough to each other to read from any of
     /// them.
     members: Option<Members>,
-    /// Bytes on disk.
-    disk_bytes: u64,
+    /// Bytes on disk that were read and not reported.
+    read: Arc<AtomicU64>,
     progress: &'p (dyn Fn(u64) + Sync),
 }
 
@@ -44,13 +39,17 @@ impl<'p> Input<'p> {
     pub fn new(mut file: File, progress: &'p (dyn Fn(u64) + Sync)) -> io::Result<Self> {
         let start = file.stream_position()?;
         let packed = reader::opened(&file)?.1;
-        let disk_bytes = file.metadata()?.len().saturating_sub(start);
+        file.seek(io::SeekFrom::Start(start))?;
+        let read = Arc::new(AtomicU64::new(0));
+        let to = Arc::clone(&read);
+        let note = move |bytes| {
+            to.fetch_add(bytes, Ordering::Relaxed);
+        };
         Ok(Self {
-            file,
-            start,
+            file: PlainFile::new(file, note)?,
             packed,
             members: None,
-            disk_bytes,
+            read,
             progress,
         })
     }
@@ -73,7 +72,7 @@ impl<'p> Input<'p> {
 
     /// Most memory for the tables built from the file.
     pub(crate) fn budget(&self) -> Budget {
-        Budget::for_file(self.disk_bytes)
+        Budget::for_file(self.file.end())
     }
 
     /// The memory limit for a gzip file: its contents may be a thousand times as long.
@@ -88,59 +87,38 @@ impl<'p> Input<'p> {
     }
 
     /// The uncompressed bytes from the start.
-    pub(crate) fn whole(&self) -> io::Result<Window<'_>> {
+    pub(crate) fn whole(&self) -> io::Result<Source<'_>> {
         Ok(self.first()?.0)
     }
 
     /// Like [`Input::whole`]; also returns the members of a compressed file, which are found
     /// meanwhile.
-    pub(crate) fn first(&self) -> io::Result<(Window<'_>, Option<FoundMembers>)> {
+    pub(crate) fn first(&self) -> io::Result<(Source<'_>, Option<FoundMembers>)> {
         if !self.packed {
-            return Ok((self.part(0, u64::MAX - self.start), None));
+            return Ok((self.parts(), None));
         }
-        let mut file = self.file.try_clone()?;
-        file.seek(SeekFrom::Start(self.start))?;
-        let read = Arc::default();
-        let counted = Counted {
-            file,
-            read: Arc::clone(&read),
-        };
-        let (from, members) = reader::members_ahead(counted)?;
-        let window = Window::of_stream(Box::new(Noting {
+        let (from, members) = reader::members_ahead(At::new(self.file.clone(), 0))?;
+        let noting = Noting {
             from,
-            read,
+            read: &self.read,
             progress: self.progress,
-        }));
-        Ok((window, Some(members)))
+        };
+        Ok((Source::new(Box::new(noting)), Some(members)))
     }
 
-    /// A part of the dump, for a file that is no stream. For a compressed file, call `aim` first.
-    pub(crate) fn part(&self, offset: u64, end: u64) -> Window<'_> {
+    /// Parts of the dump, for a file that is no stream. For a compressed file, call `aim` first.
+    pub(crate) fn parts(&self) -> Source<'_> {
         match &self.members {
-            Some(members) => Window::of_members(Unpacking::new(&self.file, self.start, members)),
-            None => Window::of_file(&self.file, self.start, offset, end),
+            Some(members) => Source::of_members(self.file.clone(), members),
+            None => Source::of_file(self.file.clone()),
         }
     }
 }
 
-/// A compressed file that counts the bytes read.
-struct Counted {
-    file: File,
-    read: Arc<AtomicU64>,
-}
-
-impl Read for Counted {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read(into)?;
-        self.read.fetch_add(count as u64, Ordering::Relaxed);
-        Ok(count)
-    }
-}
-
-/// The contents of such a file; reports the count.
+/// The contents of a compressed file; reports the bytes read of it.
 struct Noting<'p> {
     from: Box<dyn Read>,
-    read: Arc<AtomicU64>,
+    read: &'p AtomicU64,
     progress: &'p (dyn Fn(u64) + Sync),
 }
 

@@ -1,7 +1,7 @@
 //! The second pass: class, size and references of each object.
 
 use format::{BasicType, JvmFacts};
-use reader::{Budget, ClassDump, ClassTable, ReadError, Sizes};
+use reader::{Budget, ClassDump, ClassTable, ReadError, Sizes, Source};
 
 use crate::class_facts::{AllFacts, ClassFacts};
 use crate::edges::Edges;
@@ -14,7 +14,6 @@ use crate::parts::{in_order, PartPlace};
 use crate::roots::Roots;
 use crate::twins::Twins;
 use crate::visitor::{id_at, id_in, Head, Visitor};
-use crate::window::Window;
 
 /// Traces up to this serial have no frames: 0 is none, 1 the empty trace.
 const LAST_EMPTY_TRACE: u32 = 1;
@@ -284,9 +283,12 @@ impl Visitor for Linker<'_> {
         }
     }
 
-    fn object_array(&mut self, _: u64, head: Head, length: u32) {
-        let class = self.class(head.class);
-        let units = self.known.sizes.array_units(length, BasicType::Object);
+    fn array(&mut self, _: u64, head: Head, length: u32, kind: BasicType) {
+        let class = match kind {
+            BasicType::Object => self.class(head.class),
+            kind => self.known.facts.of_array(kind),
+        };
+        let units = self.known.sizes.array_units(length, kind);
         self.begin(class, self.known.told_or(head.units, units), head.trace);
     }
 
@@ -295,12 +297,6 @@ impl Visitor for Linker<'_> {
             4 => self.refer_all::<4>(ids),
             _ => self.refer_all::<8>(ids),
         }
-    }
-
-    fn primitive_array(&mut self, _: u64, head: Head, length: u32, kind: BasicType) {
-        let class = self.known.facts.of_array(kind);
-        let units = self.known.sizes.array_units(length, kind);
-        self.begin(class, self.known.told_or(head.units, units), head.trace);
     }
 }
 
@@ -325,7 +321,7 @@ pub(crate) fn link(
         dangling: 0,
         repeated: 0,
     };
-    let read = |window: &mut Window<'_>, part: &PartPlace| chunk(window, part, known);
+    let read = |window: &mut Source<'_>, part: &PartPlace| chunk(window, part, known);
     in_order(input, parts, threads, read, |chunk| {
         known.allow(linked.edges.len() + chunk.targets.len())?;
         linked.append(&chunk);
@@ -334,7 +330,7 @@ pub(crate) fn link(
     Ok(linked)
 }
 
-fn chunk(window: &mut Window<'_>, part: &PartPlace, known: Known<'_>) -> Result<Chunk, GraphError> {
+fn chunk(window: &mut Source<'_>, part: &PartPlace, known: Known<'_>) -> Result<Chunk, GraphError> {
     let count = part.count as usize;
     let mut linker = Linker {
         known,

@@ -11,6 +11,7 @@ use rustc_hash::FxHashSet;
 
 use crate::heap::Heap;
 use crate::loaders::{groups, shared_classes, Loader};
+use crate::object_set::ObjectSet;
 use crate::retained::Retained;
 
 /// Most groups for which the bytes are computed.
@@ -31,7 +32,7 @@ pub(crate) struct LoaderCopies {
     /// Bytes that they keep alive together.
     pub(crate) bytes: u64,
     /// A bit for each object: whether it would stay alive without them.
-    others: Vec<u64>,
+    others: ObjectSet,
 }
 
 impl LoaderCopies {
@@ -73,8 +74,7 @@ impl LoaderCopies {
 
     /// Whether an object is kept alive only by these loaders.
     pub(crate) fn keep(&self, object: u32) -> bool {
-        let word = self.others.get(object as usize / 64);
-        word.is_some_and(|word| word & (1 << (object % 64)) == 0)
+        !self.others.contains(object)
     }
 }
 
@@ -83,17 +83,12 @@ fn reached_without(
     heap: &Heap<'_>,
     retained: &Retained,
     without: &FxHashSet<u32>,
-) -> (Vec<u64>, u64) {
+) -> (ObjectSet, u64) {
     let graph = heap.graph(retained.rule());
-    let mut reached = vec![0_u64; heap.objects() as usize / 64 + 1];
+    let mut reached = ObjectSet::with_room(heap.objects());
     let (mut open, mut bytes) = (Vec::new(), 0_u64);
     let mut reach = |object: u32, open: &mut Vec<u32>| {
-        let Some(word) = reached.get_mut(object as usize / 64) else {
-            return;
-        };
-        let bit = 1 << (object % 64);
-        if *word & bit == 0 && !without.contains(&object) {
-            *word |= bit;
+        if !without.contains(&object) && reached.insert(object) {
             bytes = bytes.saturating_add(heap.shallow_bytes(object));
             open.push(object);
         }

@@ -44,22 +44,12 @@ impl<'h, 'p> NativeFields<'h, 'p> {
     /// The value of an instance's field that this class declares, as raw bits; `None` if there is
     /// no such field.
     pub(crate) fn value(&self, contents: &Contents, class: &str, field: &str) -> Option<u64> {
-        self.find(contents, Some(class), field)
-    }
-
-    /// The value of an instance's first field of this name, nearest class first.
-    pub(crate) fn own_value(&self, contents: &Contents, field: &str) -> Option<u64> {
-        self.find(contents, None, field)
-    }
-
-    fn find(&self, contents: &Contents, class: Option<&str>, field: &str) -> Option<u64> {
         let Contents::Instance { class: own, data } = contents else {
             return None;
         };
         let directory = self.heap.directory();
         let mut places = directory.classes.places(directory.classes.index(*own)?);
-        let is_of =
-            |number: usize| class.is_none_or(|class| self.known.get(&number) == Some(&class));
+        let is_of = |number: usize| self.known.get(&number) == Some(&class);
         let is_it =
             |it: &FieldPlace<'_>| it.is_named(&directory.strings, field) && is_of(it.class_number);
         places.find(is_it)?.value(data)

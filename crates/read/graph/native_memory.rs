@@ -349,7 +349,7 @@ impl<'h, 'p> Finder<'h, 'p> {
         let states = self.heap.contents(&states, 0)?;
         for (object, stream) in streams {
             let state = states.get(&stream);
-            let address = state.and_then(|state| self.fields.own_value(state, "address"));
+            let address = state.and_then(|state| self.heap.named(state, "address").next());
             // One that was ended has no address.
             if address.is_some_and(|address| address != 0) {
                 self.blocks.push(NativeBlock {
@@ -392,7 +392,7 @@ impl<'h, 'p> Finder<'h, 'p> {
         for (session, cleanup) in cleanups {
             let mapped = unmapper(cleanup).and_then(|it| unmappers.get(&it));
             let allocated = contents.get(&cleanup);
-            let own = |name| self.fields.own_value(allocated?, name);
+            let own = |name| self.heap.named(allocated?, name).next();
             let of_mapped = |name| self.fields.value(mapped?, UNMAPPER, name);
             let (kind, address, bytes) = match mapped {
                 Some(_) => (NativeKind::Mapped, of_mapped("address"), of_mapped("size")),

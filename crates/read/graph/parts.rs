@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{sync_channel, SyncSender};
 use std::thread;
 
+use reader::Source;
+
 use crate::error::GraphError;
 use crate::input::Input;
-use crate::window::Window;
 
 /// Parts per thread that may be finished before the one that is processed next.
 const PARTS_AHEAD: usize = 4;
@@ -45,14 +46,14 @@ pub(crate) fn in_order<P: Borrow<PartPlace> + Sync, T: Send>(
     input: &Input<'_>,
     parts: &[P],
     threads: usize,
-    read: impl Fn(&mut Window<'_>, &P) -> Result<T, GraphError> + Sync,
+    read: impl Fn(&mut Source<'_>, &P) -> Result<T, GraphError> + Sync,
     mut take: impl FnMut(T) -> Result<(), GraphError>,
 ) -> Result<(), GraphError> {
     if input.is_stream() {
         let mut window = input.whole()?;
         for part in parts {
             let place = part.borrow();
-            window.aim(place.start, place.end)?;
+            window.aim(place.start..place.end)?;
             take(read(&mut window, part)?)?;
         }
         return Ok(());
@@ -60,14 +61,14 @@ pub(crate) fn in_order<P: Borrow<PartPlace> + Sync, T: Send>(
     let next = AtomicUsize::new(0);
     let (to, from) = sync_channel(PARTS_AHEAD * threads.max(1));
     let work = |to: SyncSender<(usize, Result<T, GraphError>)>| {
-        let mut window = input.part(0, 0);
+        let mut window = input.parts();
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(part) = parts.get(at) else {
                 return;
             };
             let place = part.borrow();
-            let aimed = window.aim(place.start, place.end);
+            let aimed = window.aim(place.start..place.end);
             let made = aimed.map_err(GraphError::from);
             let made = made.and_then(|()| read(&mut window, part));
             input.note(place.start, place.end);

@@ -36,6 +36,28 @@ pub struct Retained {
     rule: References,
 }
 
+/// Objects that no root leads to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unreachable {
+    /// Number of objects.
+    pub objects: u64,
+    /// Sum of their own bytes.
+    pub bytes: u64,
+}
+
+/// Sums over the reachable objects of one group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Total {
+    /// Number of objects.
+    pub objects: u64,
+    /// Sum of their own bytes.
+    pub shallow_bytes: u64,
+    /// Sum of the retained sizes of those objects that no other object of the group dominates: at
+    /// least this much would be freed with the whole group, plus objects that several of its
+    /// objects hold together (Eclipse MAT's minimum retained size).
+    pub retained_bytes: u64,
+}
+
 impl Retained {
     /// Computes everything. Errors: there is no memory.
     pub fn of(heap: &Heap<'_>, rule: References) -> Result<Self, GraphError> {
@@ -215,6 +237,50 @@ impl Retained {
             }
             Some(object)
         })
+    }
+
+    /// The objects of this heap that no root leads to.
+    pub fn unreachable(&self, heap: &Heap<'_>) -> Unreachable {
+        let mut sum = Unreachable::default();
+        for object in self.unreachable_objects(heap) {
+            sum.objects += 1;
+            sum.bytes = sum.bytes.saturating_add(heap.shallow_bytes(object));
+        }
+        sum
+    }
+
+    /// Their numbers, ascending.
+    pub fn unreachable_objects<'a>(&'a self, heap: &Heap<'_>) -> impl Iterator<Item = u32> + 'a {
+        let all = self.reachable() == heap.objects();
+        let objects = if all { 0 } else { heap.objects() };
+        (0..objects).filter(|object| !self.is_reachable(*object))
+    }
+
+    /// The sums of each group. `group` returns the group's number for an object; numbers of
+    /// `groups` and above are left out.
+    pub fn totals(&self, heap: &Heap<'_>, groups: u32, group: impl Fn(u32) -> u32) -> Vec<Total> {
+        let mut totals = vec![Total::default(); groups as usize];
+        // Number of objects of each group on the path from the virtual root.
+        let mut above = vec![0_u32; groups as usize];
+        self.walk_tree(|object, bytes, enters| {
+            let place = group(object) as usize;
+            let (Some(total), Some(above)) = (totals.get_mut(place), above.get_mut(place)) else {
+                return;
+            };
+            if !enters {
+                *above -= 1;
+                return;
+            }
+            total.objects += 1;
+            total.shallow_bytes = total
+                .shallow_bytes
+                .saturating_add(heap.shallow_bytes(object));
+            if *above == 0 {
+                total.retained_bytes = total.retained_bytes.saturating_add(bytes);
+            }
+            *above += 1;
+        });
+        totals
     }
 
     fn largest_first(&self, object: u32) -> Vec<u32> {

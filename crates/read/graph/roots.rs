@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use reader::{Directory, Root, RootKind};
 
 use crate::id_index::IdIndex;
+use crate::object_set::ObjectSet;
 use crate::survey::Part;
 
 /// A root of the whole heap.
@@ -38,7 +39,7 @@ pub(crate) struct Roots {
     /// The objects held by each thread object, by the thread object's number.
     locals: BTreeMap<u32, Vec<Local>>,
     /// A bit for each object: whether it is a root of the whole heap.
-    is_root: Vec<u64>,
+    is_root: ObjectSet,
     /// The thread objects by serial number.
     pub(crate) threads: BTreeMap<u32, u32>,
     /// Serial numbers of the thread objects' stack traces, by object number.
@@ -49,7 +50,7 @@ impl Roots {
     /// The roots in all parts.
     pub(crate) fn new(parts: &[Part], ids: &IdIndex, directory: &Directory, objects: u32) -> Self {
         let mut roots = Self {
-            is_root: vec![0; objects as usize / 64 + 1],
+            is_root: ObjectSet::with_room(objects),
             ..Self::default()
         };
         let all = || parts.iter().flat_map(|part| &part.roots);
@@ -102,19 +103,14 @@ impl Roots {
     }
 
     fn add(&mut self, object: u32, kind: RootKind) {
-        let bit = 1 << (object % 64);
-        if let Some(word) = self.is_root.get_mut(object as usize / 64) {
-            if *word & bit == 0 {
-                *word |= bit;
-                self.global.push(HeapRoot { object, kind });
-            }
+        if self.is_root.insert(object) {
+            self.global.push(HeapRoot { object, kind });
         }
     }
 
     /// Whether an object is a root of the whole heap.
     pub(crate) fn is_root(&self, object: u32) -> bool {
-        let word = self.is_root.get(object as usize / 64);
-        word.is_some_and(|word| word & (1 << (object % 64)) != 0)
+        self.is_root.contains(object)
     }
 
     /// The objects that a thread object holds; none for other objects.

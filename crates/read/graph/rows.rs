@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use format::BasicType;
-use reader::{ClassDump, FieldPlace, Static};
+use reader::{ClassDump, FieldPlace, Source, Static};
 
 use crate::class_facts::NONE;
 use crate::contents::Contents;
@@ -12,7 +12,6 @@ use crate::heap::Heap;
 use crate::heap_scan::scan;
 use crate::parts::{in_order, PartPlace};
 use crate::visitor::{id_in, Head, Visitor};
-use crate::window::Window;
 
 /// The kind of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +142,7 @@ impl Heap<'_> {
         fields: &FieldTable,
         take: impl FnMut(Rows) -> Result<(), GraphError>,
     ) -> Result<(), GraphError> {
-        let read = |window: &mut Window<'_>, part: &PartPlace| {
+        let read = |window: &mut Source<'_>, part: &PartPlace| {
             let mut collector = Collector {
                 heap: self,
                 fields,
@@ -238,13 +237,12 @@ impl Visitor for Collector<'_, '_> {
         self.refer_fields(self.heap.facts.number(head.class), data);
     }
 
-    fn object_array(&mut self, offset: u64, head: Head, length: u32) {
-        self.object(
-            offset,
-            (head.object, head.trace),
-            Kind::References,
-            Some(length),
-        );
+    fn array(&mut self, offset: u64, head: Head, length: u32, kind: BasicType) {
+        let kind = match kind {
+            BasicType::Object => Kind::References,
+            _ => Kind::Values,
+        };
+        self.object(offset, (head.object, head.trace), kind, Some(length));
     }
 
     fn elements(&mut self, ids: &[u8]) {
@@ -253,14 +251,5 @@ impl Visitor for Collector<'_, '_> {
             self.place = place.saturating_add(1);
             self.refer(self.id(id, 0), None, Some(place));
         }
-    }
-
-    fn primitive_array(&mut self, offset: u64, head: Head, length: u32, _: BasicType) {
-        self.object(
-            offset,
-            (head.object, head.trace),
-            Kind::Values,
-            Some(length),
-        );
     }
 }

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use reader::{Amount, Counted, SiteTable, Stacks, Stratum};
 
 use crate::heap::Heap;
+use crate::object_set::ObjectSet;
 use crate::retained::Retained;
 
 /// Objects of one class allocated by one stack, without those that another object of the class
@@ -51,7 +52,7 @@ impl Retained {
         for (object, trace) in heap
             .traced()
             .iter()
-            .filter(|(object, _)| is_set(&outermost, *object))
+            .filter(|(object, _)| outermost.contains(*object))
         {
             let class = heap.class(*object);
             let (all, carried) = counts
@@ -136,8 +137,8 @@ impl Retained {
     }
 
     /// A bit for each object: whether no other object of its class dominates it.
-    fn outermost(&self, heap: &Heap<'_>) -> Vec<u64> {
-        let mut outermost = vec![0; heap.objects() as usize / 64 + 1];
+    fn outermost(&self, heap: &Heap<'_>) -> ObjectSet {
+        let mut outermost = ObjectSet::with_room(heap.objects());
         // Number of objects of each class on the path from the virtual root.
         let mut above = vec![0_u32; heap.classes() as usize];
         self.walk_tree(|object, _, enters| {
@@ -148,18 +149,13 @@ impl Retained {
                 *above -= 1;
                 return;
             }
-            if let (0, Some(word)) = (*above, outermost.get_mut(object as usize / 64)) {
-                *word |= 1 << (object % 64);
+            if *above == 0 {
+                outermost.insert(object);
             }
             *above += 1;
         });
         outermost
     }
-}
-
-fn is_set(bits: &[u64], object: u32) -> bool {
-    let word = bits.get(object as usize / 64);
-    word.is_some_and(|word| word & (1 << (object % 64)) != 0)
 }
 
 /// The stratum of an object.

@@ -108,7 +108,7 @@ impl Visitor for Finder<'_, '_> {
         }
     }
 
-    fn object_array(&mut self, _: u64, _: Head, _: u32) {
+    fn array(&mut self, _: u64, _: Head, _: u32, _: BasicType) {
         self.object();
     }
 
@@ -132,10 +132,6 @@ impl Visitor for Finder<'_, '_> {
             count = count.saturating_add(1);
         }
         self.passed = first.saturating_add(count);
-    }
-
-    fn primitive_array(&mut self, _: u64, _: Head, _: u32, _: BasicType) {
-        self.object();
     }
 }
 

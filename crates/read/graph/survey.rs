@@ -2,11 +2,10 @@
 
 use std::borrow::Borrow;
 
-use format::kind::Bytes;
 use format::{record as tag, BasicType, ObjectSizes, HEADER_GRAPH, RECORD_HEADER_BYTES};
 use reader::{
     bytes_beyond, heap_bytes, record_starts, sub_records_follow, ClassDump, ClassInstances,
-    Directory, Header, Record, RecordHead, ReferenceWidth, Root, Sizes, Source, Version,
+    Directory, Header, ReadError, Record, RecordHead, ReferenceWidth, Root, Sizes, Source, Version,
     BEYOND_BYTES_MAX, LOOK_BYTES, START_BYTES,
 };
 
@@ -17,20 +16,12 @@ use crate::input::Input;
 use crate::parts::{in_order, Checkpoint, PartPlace};
 use crate::twins::Twins;
 use crate::visitor::{id_at, u32_at, Head, Visitor};
-use crate::window::Window;
-
-/// Bytes of the longest header, that of a graph stream.
-const HEADER_BYTES_MAX: usize = GRAPH_HEADER_BYTES;
 
 /// The start of graph streams of all versions.
 const GRAPH_MAGIC: &[u8] = b"HPROF-RS GRAPH ";
 
 /// Bytes of the header of a graph stream: version, NUL, size of ids, time, four sizes.
 const GRAPH_HEADER_BYTES: usize = HEADER_GRAPH.len() + 1 + 4 + 8 + 16;
-
-/// Most bytes of a record outside the heap that is read. Records written by JVMs have a few
-/// kilobytes.
-const RECORD_BYTES_MAX: u32 = 64 << 20;
 
 /// Objects between two checkpoints, from which an object is found again.
 const CHECKPOINT_OBJECTS: u64 = 1024;
@@ -133,7 +124,7 @@ impl Part {
     }
 
     /// Reads the part's sub-records from the window, which is at its start.
-    fn read(&mut self, window: &mut Window<'_>, id_bytes: u32) -> Result<(), GraphError> {
+    fn read(&mut self, window: &mut Source<'_>, id_bytes: u32) -> Result<(), GraphError> {
         let none = Twins::default();
         let scanned = scan(window, self.place.end, id_bytes, &none, self)?;
         self.damaged = scanned != ScanEnd::Whole;
@@ -142,10 +133,10 @@ impl Part {
         let is_cut = left == 0 || scanned == ScanEnd::Damaged(offset);
         if is_cut && self.place.end != OPEN_END && left < BEYOND_BYTES_MAX as u64 {
             // The length of the record may be false.
-            let is_right = left == 0 && record_starts(window.ask(START_BYTES)?, id_bytes);
+            let is_right = left == 0 && record_starts(window.look(START_BYTES)?, id_bytes);
             let length = match is_right {
                 true => None,
-                false => bytes_beyond(window.ask(BEYOND_BYTES_MAX)?, left, id_bytes),
+                false => bytes_beyond(window.look(BEYOND_BYTES_MAX)?, left, id_bytes),
             };
             if let Some(length) = length {
                 (self.place.end, self.damaged) = (offset.saturating_add(length), true);
@@ -180,13 +171,9 @@ impl Visitor for Part {
         self.object(offset, head.object);
     }
 
-    fn object_array(&mut self, offset: u64, head: Head, length: u32) {
-        self.width.array(head.object, length);
-        self.object(offset, head.object);
-    }
-
-    fn primitive_array(&mut self, offset: u64, head: Head, _: u32, _: BasicType) {
-        self.width.object(head.object);
+    fn array(&mut self, offset: u64, head: Head, length: u32, kind: BasicType) {
+        let references = if kind == BasicType::Object { length } else { 0 };
+        self.width.array(head.object, references);
         self.object(offset, head.object);
     }
 }
@@ -205,7 +192,8 @@ pub(crate) fn survey(input: &mut Input<'_>, threads: usize) -> Result<Survey, Gr
         damaged: 0,
     };
     let budget = input.budget();
-    while let Some(head) = record_head(&mut window)? {
+    while window.look(RECORD_HEADER_BYTES)?.len() >= RECORD_HEADER_BYTES {
+        let head = RecordHead::read(&mut window)?;
         if head.tag == tag::HEAP_DUMP || head.tag == tag::HEAP_DUMP_SEGMENT {
             survey.part(&mut window, &head, input.is_packed())?;
             budget.allow((survey.parts.len() as u64).saturating_mul(PART_BYTES))?;
@@ -214,7 +202,7 @@ pub(crate) fn survey(input: &mut Input<'_>, threads: usize) -> Result<Survey, Gr
             survey.directory.allow(budget)?;
         }
     }
-    if !window.ask(1)?.is_empty() {
+    if !window.look(1)?.is_empty() {
         survey.damaged += 1;
     }
     let read_bytes = window.offset();
@@ -236,20 +224,20 @@ impl Survey {
     /// A part of the heap: read now if the file is compressed, otherwise only recorded.
     fn part(
         &mut self,
-        window: &mut Window<'_>,
+        window: &mut Source<'_>,
         head: &RecordHead,
         is_packed: bool,
     ) -> Result<(), GraphError> {
         let start = window.offset();
-        let end = start.saturating_add(heap_bytes(head.length, window.rest()?));
+        let end = start.saturating_add(heap_bytes(head.length, window.rest_of_file()));
         let mut part = Part::new(start, end, self.class_instances.clone());
         let id_bytes = self.header.id_bytes;
-        if head.length == 0 && sub_records_follow(window.ask(LOOK_BYTES)?, id_bytes) {
+        if head.length == 0 && sub_records_follow(window.look(LOOK_BYTES)?, id_bytes) {
             part.place.end = OPEN_END;
             part.read(window, id_bytes)?;
             part.place.end = window.offset();
             let is_damaged = std::mem::take(&mut part.damaged);
-            let goes_on = record_starts(window.ask(START_BYTES)?, id_bytes);
+            let goes_on = record_starts(window.look(START_BYTES)?, id_bytes);
             self.damaged += 1 + u64::from(is_damaged && !goes_on);
             if is_damaged && !goes_on {
                 window.skip(u64::MAX)?;
@@ -273,28 +261,22 @@ impl Survey {
         Ok(())
     }
 
-    fn record(&mut self, window: &mut Window<'_>, head: &RecordHead) -> Result<(), GraphError> {
-        if head.length > RECORD_BYTES_MAX {
-            self.damaged += 1;
-            window.skip(u64::from(head.length))?;
-            return Ok(());
-        }
-        let length = head.length as usize;
-        let bytes = window.ask(length)?;
-        let mut body = Bytes {
-            bytes: bytes.get(..length).unwrap_or_default(),
-            id_bytes: self.header.id_bytes,
-        };
-        match Record::read(head.tag, &mut body) {
-            Ok(Some(record)) if bytes.len() >= length => {
+    fn record(&mut self, window: &mut Source<'_>, head: &RecordHead) -> Result<(), GraphError> {
+        let end = window.offset().saturating_add(head.length.into());
+        window.set_limit(end);
+        let read = Record::read(head.tag, window);
+        window.set_limit(u64::MAX);
+        match read {
+            Ok(Some(record)) => {
                 if let Record::LoadClass(load) = &record {
                     self.class_instances.load(load, &self.directory.strings);
                 }
                 self.directory.add(record);
             }
-            _ => self.damaged += 1,
+            Err(fault @ ReadError::Io { .. }) => return Err(fault.into()),
+            Ok(None) | Err(_) => self.damaged += 1,
         }
-        window.advance(length);
+        window.skip(end.saturating_sub(window.offset()))?;
         Ok(())
     }
 
@@ -302,7 +284,7 @@ impl Survey {
     fn read_parts(&mut self, input: &Input<'_>, threads: usize) -> Result<(), GraphError> {
         let id_bytes = self.header.id_bytes;
         let parts = std::mem::take(&mut self.parts);
-        let read = |window: &mut Window<'_>, part: &Part| {
+        let read = |window: &mut Source<'_>, part: &Part| {
             let PartPlace { start, end, .. } = part.place;
             let mut part = Part::new(start, end, part.class_instances.clone());
             part.read(window, id_bytes)?;
@@ -315,19 +297,15 @@ impl Survey {
     }
 }
 
-fn header(window: &mut Window<'_>) -> Result<(Header, Option<Sizes>), GraphError> {
-    let bytes = window.ask(HEADER_BYTES_MAX)?;
-    if bytes.starts_with(GRAPH_MAGIC) {
-        let (header, sizes) = graph_header(bytes)?;
-        window.advance(GRAPH_HEADER_BYTES);
-        return Ok((header, Some(sizes)));
+fn header(window: &mut Source<'_>) -> Result<(Header, Option<Sizes>), GraphError> {
+    let bytes = window.look(GRAPH_HEADER_BYTES)?;
+    if !bytes.starts_with(GRAPH_MAGIC) {
+        return Ok((Header::read(window)?, None));
     }
-    let bytes = bytes.get(..HEADER_BYTES_MAX).unwrap_or(bytes).to_vec();
-    let mut source = Source::of_bytes(bytes);
-    let header = Header::read(&mut source)?;
-    let used = usize::try_from(source.offset()).unwrap_or(HEADER_BYTES_MAX);
-    window.advance(used);
-    Ok((header, None))
+    let (header, sizes) = graph_header(bytes)?;
+    window.set_id_bytes(header.id_bytes);
+    window.advance(GRAPH_HEADER_BYTES);
+    Ok((header, Some(sizes)))
 }
 
 /// The header of a graph stream: version, size of ids, time, four sizes of the JVM's layout.
@@ -352,21 +330,4 @@ fn graph_header(bytes: &[u8]) -> Result<(Header, Sizes), GraphError> {
         alignment_bytes: size(3),
     };
     Ok((header, Sizes::told(sizes, true)))
-}
-
-/// The head of the next record; `None` at the end of the file.
-fn record_head(window: &mut Window<'_>) -> Result<Option<RecordHead>, GraphError> {
-    let offset = window.offset();
-    let bytes = window.ask(RECORD_HEADER_BYTES)?;
-    let (Some(tag), true) = (bytes.first().copied(), bytes.len() >= RECORD_HEADER_BYTES) else {
-        return Ok(None);
-    };
-    let head = RecordHead {
-        offset,
-        tag,
-        time_micros: u32_at(bytes, 1),
-        length: u32_at(bytes, 5),
-    };
-    window.advance(RECORD_HEADER_BYTES);
-    Ok(Some(head))
 }

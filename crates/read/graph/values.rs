@@ -61,15 +61,9 @@ impl Finder<'_, '_> {
             let is_entry = matches!(holder, Dominator::Object(it) if heap.class(it) == entries);
             heap.class(*object) == class && is_entry
         };
-        let mut all = Elements {
-            class,
-            objects: 0,
-            bytes: 0,
-            example: from,
-        };
+        let mut all = Elements::none(class, from);
         for object in retained.subtree(from).filter(is_one) {
-            all.objects += 1;
-            all.bytes = all.bytes.saturating_add(retained.bytes(object));
+            all.add(retained.bytes(object));
             all.example = object;
         }
         Some(all)

@@ -19,12 +19,11 @@ pub(crate) trait Visitor {
     /// An object that is neither a class nor an array. `data` has its field values if the visitor
     /// wants them.
     fn instance(&mut self, offset: u64, head: Head, data: &[u8]);
-    /// An array of references. Its elements follow if the visitor wants them.
-    fn object_array(&mut self, offset: u64, head: Head, length: u32);
+    /// An array of elements of this type. They follow if the visitor wants them. The class of an
+    /// array of primitive values is 0.
+    fn array(&mut self, offset: u64, head: Head, length: u32, kind: BasicType);
     /// Some elements of the last array of references, as whole ids.
     fn elements(&mut self, _ids: &[u8]) {}
-    /// An array of primitive values; its class is 0.
-    fn primitive_array(&mut self, offset: u64, head: Head, length: u32, kind: BasicType);
     /// Some bytes of the last primitive array's elements.
     fn values(&mut self, _bytes: &[u8]) {}
 }
@@ -66,13 +65,4 @@ pub(crate) fn id_in(bytes: &[u8], at: usize, id_bytes: u32) -> u64 {
 pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     let word = bytes.get(at..).and_then(|bytes| bytes.first_chunk::<4>());
     word.map_or(0, |word| u32::from_be_bytes(*word))
-}
-
-/// The number of bytes of an id, 4 or 8.
-pub(crate) const fn id_bytes<const ID: usize>() -> u32 {
-    if ID == 4 {
-        4
-    } else {
-        8
-    }
 }

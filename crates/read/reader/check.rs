@@ -15,10 +15,8 @@ mod string_rules;
 mod thread_rules;
 mod trace_rules;
 
-use std::io::{self, Read};
-
 use crate::budget::Budget;
-use crate::dump::DumpReader;
+use crate::dump::{DumpReader, Open};
 use crate::error::ReadError;
 use fault::{Faults, Report};
 use judge::Judge;
@@ -42,12 +40,9 @@ pub struct CheckOptions {
 /// `open` must return the same uncompressed bytes each time, see [`crate::unpacked`]. Memory is
 /// used for strings, classes and the ids of objects, not for their data. Errors: `open` or reading
 /// fails, the file has no HPROF header, or it exceeds the budget. Everything else is in the report.
-pub fn check<'r>(
-    open: &mut dyn FnMut() -> io::Result<Box<dyn Read + 'r>>,
-    options: CheckOptions,
-) -> Result<Report, ReadError> {
-    let origin = Origin::of(&mut reader(open)?.with_budget(options.budget))?;
-    let mut first = reader(open)?;
+pub fn check(open: &mut Open<'_, '_>, options: CheckOptions) -> Result<Report, ReadError> {
+    let origin = Origin::of(&mut DumpReader::open(open, options.budget)?)?;
+    let mut first = DumpReader::open(open, options.budget)?;
     let header = first.header();
     let mut faults = Faults::new(options.most, origin, options.strict);
     let mut judge = Judge::new(&header, &mut faults);
@@ -67,7 +62,7 @@ pub fn check<'r>(
             data: Vec::new(),
             open: Vec::new(),
         };
-        references.judge(&mut reader(open)?)?;
+        references.judge(&mut DumpReader::open(open, options.budget)?)?;
     }
     let (faults, totals) = faults.finish();
     Ok(Report {
@@ -79,10 +74,4 @@ pub fn check<'r>(
         totals,
         incomplete: contents.incomplete,
     })
-}
-
-fn reader<'r>(
-    open: &mut dyn FnMut() -> io::Result<Box<dyn Read + 'r>>,
-) -> Result<DumpReader<'r>, ReadError> {
-    DumpReader::new(open().map_err(|source| ReadError::Io { offset: 0, source })?)
 }

@@ -58,7 +58,6 @@ struct Chain {
     layout: Layout,
     /// The nearest superclass that declares fields.
     next: Option<usize>,
-    visiting: bool,
 }
 
 /// All classes of a file by id, in order of appearance.
@@ -193,8 +192,13 @@ impl ClassTable {
     pub fn resolve(&mut self, id_bytes: u32) {
         self.id_bytes = id_bytes;
         self.chains = vec![Chain::default(); self.classes.len()];
+        let mut path = Vec::new();
         for start in 0..self.classes.len() {
-            self.resolve_from(start);
+            let mut above = self.climb(start, &mut path);
+            while let Some(index) = path.pop() {
+                self.settle(index, above);
+                above = self.link(index);
+            }
         }
     }
 
@@ -252,49 +256,33 @@ impl ClassTable {
         self.classes.get_mut(index).map(change)
     }
 
-    /// Walks up to a known layout, then back down: no recursion, because a hostile chain can be
-    /// millions deep.
-    fn resolve_from(&mut self, start: usize) {
-        let mut path = Vec::new();
-        let mut at = Some(start);
-        let mut above = Chain {
-            layout: Layout::Complete {
-                data_bytes: 0,
-                references: 0,
-            },
-            ..Chain::default()
-        };
-        while let Some(index) = at {
-            let Some(chain) = self.chains.get_mut(index) else {
-                break;
+    /// Climbs from a class to one whose chain is known, or to the end, and adds the classes before
+    /// to `path`. Returns the chain for the last of them.
+    fn climb(&mut self, start: usize, path: &mut Vec<usize>) -> Chain {
+        let mut at = start;
+        loop {
+            match self.chains.get_mut(at) {
+                // Until it is settled: only a class below itself meets it again before.
+                Some(chain) if chain.layout == Layout::Unknown => chain.layout = Layout::Cycle,
+                _ => return self.link(at),
+            }
+            path.push(at);
+            let class = self.classes.get(at);
+            let is_dumped = class.is_some_and(|class| class.dump_offset.is_some());
+            let super_class = class.map_or(0, |class| class.super_class);
+            let layout = match self.index(super_class) {
+                Some(above) if is_dumped && super_class != 0 => {
+                    at = above;
+                    continue;
+                }
+                _ if is_dumped && super_class == 0 => Layout::Complete {
+                    data_bytes: 0,
+                    references: 0,
+                },
+                _ => Layout::SuperMissing,
             };
-            if chain.layout != Layout::Unknown {
-                above = self.link(index);
-                break;
-            }
-            if chain.visiting {
-                above.layout = Layout::Cycle;
-                break;
-            }
-            chain.visiting = true;
-            path.push(index);
-            (at, above.layout) = self.step_up(index, above.layout);
-        }
-        for index in path.into_iter().rev() {
-            self.settle(index, above);
-            above = self.link(index);
-        }
-    }
-
-    /// The superclass's number, or the layout above a class that has none.
-    fn step_up(&self, index: usize, top: Layout) -> (Option<usize>, Layout) {
-        match self.classes.get(index) {
-            Some(class) if class.dump_offset.is_none() => (None, Layout::SuperMissing),
-            Some(class) if class.super_class != 0 => match self.index(class.super_class) {
-                Some(above) => (Some(above), top),
-                None => (None, Layout::SuperMissing),
-            },
-            _ => (None, top),
+            let next = None;
+            return Chain { layout, next };
         }
     }
 
@@ -308,29 +296,24 @@ impl ClassTable {
         }
     }
 
-    fn settle(&mut self, index: usize, above: Chain) {
-        let (mut own_bytes, mut own_references) = (0, 0);
-        for field in self.at(index).into_iter().flat_map(|class| &class.fields) {
-            own_bytes += u64::from(field.kind.size_bytes(self.id_bytes));
-            own_references += u64::from(field.kind == BasicType::Object);
-        }
-        if let Some(chain) = self.chains.get_mut(index) {
-            chain.visiting = false;
-            chain.next = above.next;
-            chain.layout = match above.layout {
-                Layout::Complete {
-                    data_bytes,
-                    references,
-                } => Layout::Complete {
-                    data_bytes: data_bytes.saturating_add(own_bytes),
-                    references: references.saturating_add(own_references),
-                },
-                broken => broken,
-            };
-            if !matches!(chain.layout, Layout::Complete { .. }) {
-                // A broken chain must not be walked, because it may be endless.
-                chain.next = None;
+    /// Sets the chain of a class by the one for a direct subclass of its superclass.
+    fn settle(&mut self, index: usize, mut chain: Chain) {
+        match &mut chain.layout {
+            Layout::Complete {
+                data_bytes,
+                references,
+            } => {
+                for field in self.at(index).into_iter().flat_map(|class| &class.fields) {
+                    let bytes = field.kind.size_bytes(self.id_bytes).into();
+                    *data_bytes = data_bytes.saturating_add(bytes);
+                    *references += u64::from(field.kind == BasicType::Object);
+                }
             }
+            // A broken chain must not be walked, because it may be endless.
+            _ => chain.next = None,
+        }
+        if let Some(slot) = self.chains.get_mut(index) {
+            *slot = chain;
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Damage: bytes that do not form a record. Reading continues after it if possible.
 
-use std::fmt;
-
 use format::record::Record;
 
 /// A place where the bytes do not fit the format.
@@ -14,13 +12,16 @@ pub struct Damage {
 }
 
 /// What can be wrong with the bytes themselves, regardless of their meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DamageKind {
     /// The file ends inside a record. Nothing follows.
+    #[error("the file ends inside a record")]
     Truncated,
     /// There are bytes after HEAP DUMP END that are not a record. Nothing follows.
+    #[error("bytes after HEAP DUMP END that are no record")]
     TrailingBytes,
     /// No record has this tag; its body was skipped.
+    #[error("record tag {tag:#04x} is unknown, {length} bytes skipped")]
     UnknownRecord {
         /// The tag.
         tag: u8,
@@ -28,6 +29,7 @@ pub enum DamageKind {
         length: u32,
     },
     /// The record's length is smaller than its fields need; the record was skipped.
+    #[error("{} with a body of {length} bytes, fewer than its fields need", name(*tag))]
     RecordTooShort {
         /// Kind of the record.
         tag: u8,
@@ -35,6 +37,7 @@ pub enum DamageKind {
         length: u32,
     },
     /// The record has bytes after its last field; they were skipped.
+    #[error("{} with {extra_bytes} bytes after its last field", name(*tag))]
     RecordTooLong {
         /// Kind of the record.
         tag: u8,
@@ -42,77 +45,27 @@ pub enum DamageKind {
         extra_bytes: u64,
     },
     /// No sub-record has this tag; the rest of the heap record was skipped.
+    #[error("sub-record tag {tag:#04x} is unknown, the rest of the segment skipped")]
     UnknownHeapRecord {
         /// The tag.
         tag: u8,
     },
     /// No basic type has this number; the rest of the heap record was skipped.
+    #[error("type {code} is unknown or not allowed here, the rest of the segment skipped")]
     UnknownType {
         /// The number.
         code: u8,
     },
     /// A sub-record extends past the end of its heap record, whose rest was skipped.
+    #[error("the sub-record runs over the end of its heap dump record")]
     HeapRecordCut,
     /// A heap record claims length 0, but sub-records follow; they were read to the end of the
     /// file.
+    #[error("the heap dump record has length 0, yet sub-records follow")]
     HeapLengthZero,
     /// A heap record ends inside or before this sub-record; it was read to the next record.
+    #[error("the heap dump record is longer than its length, and was read to the next record")]
     HeapLengthShort,
-}
-
-impl fmt::Display for DamageKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Truncated => write!(f, "the file ends inside a record"),
-            Self::TrailingBytes => write!(f, "bytes after HEAP DUMP END that are no record"),
-            Self::UnknownRecord { tag, length } => {
-                write!(
-                    f,
-                    "record tag {tag:#04x} is unknown, {length} bytes skipped"
-                )
-            }
-            Self::RecordTooShort { tag, length } => {
-                write!(
-                    f,
-                    "{} with a body of {length} bytes, fewer than its fields need",
-                    name(tag)
-                )
-            }
-            Self::RecordTooLong { tag, extra_bytes } => {
-                write!(
-                    f,
-                    "{} with {extra_bytes} bytes after its last field",
-                    name(tag)
-                )
-            }
-            Self::UnknownHeapRecord { tag } => {
-                write!(
-                    f,
-                    "sub-record tag {tag:#04x} is unknown, the rest of the segment skipped"
-                )
-            }
-            Self::UnknownType { code } => {
-                write!(
-                    f,
-                    "type {code} is unknown or not allowed here, the rest of the segment skipped"
-                )
-            }
-            Self::HeapRecordCut => write!(
-                f,
-                "the sub-record runs over the end of its heap dump record"
-            ),
-            Self::HeapLengthZero => {
-                write!(
-                    f,
-                    "the heap dump record has length 0, yet sub-records follow"
-                )
-            }
-            Self::HeapLengthShort => write!(
-                f,
-                "the heap dump record is longer than its length, and was read to the next record"
-            ),
-        }
-    }
 }
 
 fn name(tag: u8) -> &'static str {

@@ -1,6 +1,6 @@
 //! The pull reader for a whole file: one event for each record, sub-record or damaged place.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::ops::Range;
 
 use format::{record as tag, RECORD_HEADER_BYTES};
@@ -15,9 +15,9 @@ use crate::heap_length::{
 };
 use crate::plain_file::PlainFile;
 use crate::record::RecordHead;
-use crate::stream::Source;
+use crate::source::Source;
 use format::heap::HeapRecord;
-use format::kind::{Id, Kind};
+use format::kind::{Id, Input, Kind, U1};
 use format::record::Record;
 
 /// The next item in the file.
@@ -54,7 +54,16 @@ pub struct DumpReader<'r> {
     budget: Budget,
 }
 
+/// Opens the file's uncompressed bytes anew for each pass.
+pub type Open<'o, 'r> = dyn FnMut() -> io::Result<Box<dyn Read + 'r>> + 'o;
+
 impl<'r> DumpReader<'r> {
+    /// Opens a file and reads its header, see [`DumpReader::new`].
+    pub fn open(open: &mut Open<'_, 'r>, budget: Budget) -> Result<Self, ReadError> {
+        let opened = open().map_err(|source| ReadError::Io { offset: 0, source })?;
+        Ok(Self::new(opened)?.with_budget(budget))
+    }
+
     /// Reads the header. Errors: not an HPROF file, an impossible identifier size, I/O.
     pub fn new(inner: Box<dyn Read + 'r>) -> Result<Self, ReadError> {
         let mut from = Source::new(inner);
@@ -93,11 +102,11 @@ impl<'r> DumpReader<'r> {
     }
 
     /// Moves to a heap record of a file. The file seems to end at the end of the range.
-    pub(crate) fn aim(&mut self, record: Range<u64>) {
+    pub(crate) fn aim(&mut self, record: Range<u64>) -> Result<(), ReadError> {
         self.skip_end = record.start;
         self.from.set_limit(u64::MAX);
-        self.from.aim(record);
         (self.heap_end, self.pending, self.finished) = (None, None, false);
+        self.from.aim(record)
     }
 
     /// Whether any heap can be read again, see [`crate::thread_names_at`].
@@ -124,9 +133,8 @@ impl<'r> DumpReader<'r> {
         if end > file.end() || end - start < file.segment_bytes_min() {
             return None;
         }
-        let mut after = [0; START_BYTES];
-        let read = file.read_at(&mut after, end).ok()?;
-        if !record_starts(after.get(..read)?, self.header.id_bytes) {
+        let after = self.from.look_at::<START_BYTES>(end).ok()??;
+        if !record_starts(&after, self.header.id_bytes) {
             return None;
         }
         self.heap_end = None;
@@ -220,7 +228,7 @@ impl<'r> DumpReader<'r> {
             };
         }
         self.from.set_limit(u64::MAX);
-        if self.from.at_end()? {
+        if self.from.look(1)?.is_empty() {
             self.finished = true;
             return Ok(None);
         }
@@ -232,7 +240,7 @@ impl<'r> DumpReader<'r> {
             let offset = self.from.offset();
             return Ok(offset >= end && (self.heap_is_lost || !self.extend_heap(offset, 0)?));
         }
-        let tag = self.from.peek()?;
+        let tag = self.from.look(1)?.first().copied();
         if tag.and_then(HeapRecord::name_of).is_some() {
             return Ok(false);
         }
@@ -246,9 +254,7 @@ impl<'r> DumpReader<'r> {
             // Near the end, a sub-record may have to be read again.
             self.from.look(usize::try_from(left).unwrap_or_default())?;
         }
-        let read = self
-            .from
-            .u1()
+        let read = U1::read(&mut self.from)
             .and_then(|tag| Ok(HeapRecord::read(tag, &mut self.from)?.ok_or(tag)));
         let kind = match read {
             Ok(Err(tag)) => DamageKind::UnknownHeapRecord { tag },
@@ -307,11 +313,8 @@ impl<'r> DumpReader<'r> {
         };
         let offset = self.from.offset();
         if head.tag == tag::HEAP_DUMP || head.tag == tag::HEAP_DUMP_SEGMENT {
-            let rest = self
-                .from
-                .file()
-                .map(|file| file.end().saturating_sub(offset));
-            let end = offset.saturating_add(heap_bytes(head.length, rest));
+            let bytes = heap_bytes(head.length, self.from.rest_of_file());
+            let end = offset.saturating_add(bytes);
             self.from.set_limit(end);
             return self.heap_start(head, end);
         }

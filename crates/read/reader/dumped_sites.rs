@@ -2,7 +2,7 @@
 
 use format::{BasicType, ClassName, JvmFacts};
 
-use crate::classes::ClassTable;
+use crate::directory::Directory;
 use crate::live_sites::Counted;
 use crate::names::Names;
 use crate::object_sums::{held_bytes, Kind, Sizing, Sums};
@@ -65,13 +65,13 @@ impl DumpedSites {
     pub(crate) fn finish(
         self,
         stacks: &Stacks,
-        (classes, facts): (&ClassTable, &JvmFacts),
+        directory: &Directory,
         names: &mut Names<'_>,
         recorded: Option<&SiteTable>,
     ) -> Option<SiteTable> {
         let counted = self.sums.iter().map(|((trace, kind, bits), sum)| {
             let (class, number) = match kind {
-                Kind::Class(id) => (classes.shared_name(*id, names), *id),
+                Kind::Class(id) => (directory.classes.shared_name(*id, names), *id),
                 Kind::Primitive(kind) => (
                     ClassName::array_of(*kind).to_java().into(),
                     // No class has such an id.
@@ -83,7 +83,7 @@ impl DumpedSites {
                 stratum: (number, *bits),
                 trace: (!stacks.is_empty(*trace)).then_some(*trace),
                 amount: Amount {
-                    bytes: self.sizing.bytes(*kind, *sum, classes, facts),
+                    bytes: self.sizing.bytes(*kind, *sum, directory),
                     objects: sum.objects,
                 },
             }

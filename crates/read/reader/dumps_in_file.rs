@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 
+use format::kind::Input;
 use format::{record as tag, RECORD_HEADER_BYTES};
 
 use crate::error::ReadError;
@@ -9,7 +10,7 @@ use crate::header::{Header, Version};
 use crate::heap_length::{heap_bytes, record_starts, sub_records_follow, LOOK_BYTES, START_BYTES};
 use crate::plain_file::PlainFile;
 use crate::record::RecordHead;
-use crate::stream::Source;
+use crate::source::Source;
 
 /// Most dumps whose times are kept.
 const DUMPS_MAX: usize = 1 << 16;
@@ -79,7 +80,7 @@ pub fn dumps_in_file(file: PlainFile) -> Result<Vec<u64>, ReadError> {
 pub fn dumps_in_stream(bytes: Box<dyn Read + '_>) -> Result<Vec<u64>, ReadError> {
     let mut from = Source::new(bytes);
     let header = Header::read(&mut from)?;
-    if header.version != Version::V1_0_1 && from.peek()? != Some(tag::CONTROL_SETTINGS) {
+    if header.version != Version::V1_0_1 && from.look(1)?.first() != Some(&tag::CONTROL_SETTINGS) {
         return Ok(vec![header.time_millis]);
     }
     dumps_after(header, from)
@@ -161,7 +162,7 @@ impl Next {
 
 /// The next record's head; `None` at the end of the file, or if it ends within the head.
 fn next(from: &mut Source<'_>, was_heap: bool) -> Result<Option<Next>, ReadError> {
-    let id_bytes = from.id_bytes();
+    let id_bytes = Input::id_bytes(from);
     let bytes = from.look(START_BYTES)?;
     let is_rest = was_heap && !record_starts(bytes, id_bytes);
     if bytes.len() < RECORD_HEADER_BYTES {
@@ -175,11 +176,8 @@ fn next(from: &mut Source<'_>, was_heap: bool) -> Result<Option<Next>, ReadError
         // Only the end of the file ends it.
         true => u64::MAX,
         false => {
-            let rest = from
-                .file()
-                .map(|file| file.end().saturating_sub(from.offset()));
             let bytes = match is_heap {
-                true => heap_bytes(head.length, rest),
+                true => heap_bytes(head.length, from.rest_of_file()),
                 false => head.length.into(),
             };
             from.offset().saturating_add(bytes)

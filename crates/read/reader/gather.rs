@@ -4,75 +4,57 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
 use format::{JvmFacts, RECORD_HEADER_BYTES};
 
-use crate::budget::{entries, Budget};
+use crate::budget::{bytes_of, entries, Budget};
+use crate::directory::Directory;
 use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
 use crate::heap_totals::{HeapTotals, KindTotal};
 use crate::object_sums::Sizing;
-use crate::plain_file::PlainFile;
 use crate::record::RecordHead;
-use crate::stacks::StackRecords;
-use crate::strings::StringTable;
 use format::record::{Record, StartThread};
-
-/// Segments that may wait, per thread.
-const SEGMENTS_AHEAD: usize = 4;
 
 /// The data that every caller needs.
 #[derive(Debug)]
 pub(crate) struct Gathered {
-    pub(crate) strings: StringTable,
+    /// The records outside of the heap, and all classes.
+    pub(crate) directory: Directory,
+    /// The heap; its classes are in the directory.
     pub(crate) heap: HeapTotals,
-    pub(crate) records: Records,
-}
-
-/// The records outside of the heap, except strings and classes.
-#[derive(Debug, Default)]
-pub(crate) struct Records {
     pub(crate) totals: BTreeMap<&'static str, KindTotal>,
-    pub(crate) stacks: StackRecords,
+    /// The START THREADs by serial.
     pub(crate) started: HashMap<u32, StartThread>,
 }
 
-impl Records {
+impl Gathered {
     fn head(&mut self, head: &RecordHead) {
         let name = Record::name_of(head.tag).unwrap_or("unknown");
         let bytes = RECORD_HEADER_BYTES as u64 + u64::from(head.length);
         self.totals.entry(name).or_default().add(bytes);
     }
-}
 
-impl Gathered {
     /// Bytes of memory that the tables outside of the heap take.
     fn held_bytes(&self) -> u64 {
-        let strings = self.strings.held_bytes();
-        strings
-            .saturating_add(self.records.stacks.held_bytes())
-            .saturating_add(entries(2 * self.records.started.len()))
+        let started = entries(2 * self.started.len());
+        self.directory.held_bytes().saturating_add(started)
     }
 
-    fn record(&mut self, mut record: Record) {
-        self.records.stacks.add(&mut record);
-        match record {
-            Record::Utf8(string) => {
-                self.strings.insert(string);
-            }
+    fn record(&mut self, record: Record) {
+        match &record {
             Record::LoadClass(load) => {
-                self.heap.class_instances.load(&load, &self.strings);
-                self.heap.classes.add_load(&load);
+                let strings = &self.directory.strings;
+                self.heap.class_instances.load(load, strings);
             }
             Record::StartThread(start) => {
-                self.records.started.insert(start.serial, start);
+                self.started.insert(start.serial, *start);
             }
             _ => {}
         }
+        self.directory.add(record);
     }
 }
 
@@ -109,96 +91,89 @@ impl Share<'_> {
 /// Reads the dump, with several threads if its file allows it. The result does not depend on their
 /// number. Errors: I/O, or too many names or classes.
 pub(crate) fn gather(dump: &mut DumpReader<'_>) -> Result<Gathered, ReadError> {
-    let (file, header) = (dump.shared_file().cloned(), dump.header());
-    let threads = file.as_ref().map_or(0, PlainFile::threads);
     let (budget, all_bytes) = (dump.budget(), AtomicU64::new(0));
     let share = || Share {
         budget,
         all_bytes: &all_bytes,
         own_bytes: 0,
     };
-    let (to, from) = sync_channel(SEGMENTS_AHEAD * threads);
-    // Only the threads own this end: if all of them have failed, sending fails, too.
-    let from = Arc::new(Mutex::new(from));
-    thread::scope(|scope| {
-        let mut readers = Vec::with_capacity(threads);
-        for file in file.iter().cycle().take(threads).cloned() {
-            let (from, share) = (Arc::clone(&from), share());
-            readers.push(scope.spawn(move || {
-                let reader = DumpReader::of_segments(file, header);
-                read_segments(reader, &from, share)
-            }));
-        }
-        drop(from);
-        let mut gathered = read_records(dump, &to, share());
-        drop(to);
-        for reader in readers {
-            let found = reader.join().unwrap_or_else(|panic| resume_unwind(panic));
-            gathered = gathered.and_then(|mut gathered| {
-                gathered.heap.merge(found?);
-                Ok(gathered)
-            });
-        }
-        let mut gathered = gathered?;
-        gathered.heap.join_twins();
-        Ok(gathered)
-    })
+    let (mut all, segments) = read_records(dump, share())?;
+    if let Some(file) = dump.shared_file() {
+        let (header, next) = (dump.header(), AtomicUsize::new(0));
+        let read = || {
+            let reader = DumpReader::of_segments(file.clone(), header);
+            read_segments(reader, &segments, &next, share())
+        };
+        thread::scope(|scope| {
+            let threads = 0..file.threads().min(segments.len());
+            let readers: Vec<_> = threads.map(|_| scope.spawn(read)).collect();
+            readers.into_iter().try_for_each(|reader| {
+                let found = reader.join().unwrap_or_else(|panic| resume_unwind(panic));
+                all.heap.merge(found?);
+                Ok::<(), ReadError>(())
+            })
+        })?;
+    }
+    let classes = std::mem::take(&mut all.heap.classes);
+    all.directory.classes.merge(classes);
+    all.heap.join_twins(&all.directory.classes);
+    let classes = &mut all.directory.classes;
+    classes.resolve_within(dump.header().id_bytes, budget)?;
+    Ok(all)
 }
 
-/// Reads all records except the segments that it passes on.
+/// Reads all but the segments that other threads can read, which it returns.
 fn read_records(
     dump: &mut DumpReader<'_>,
-    to: &SyncSender<Segment>,
     mut share: Share<'_>,
-) -> Result<Gathered, ReadError> {
+) -> Result<(Gathered, Vec<Segment>), ReadError> {
+    let mut segments = Vec::new();
     let mut all = Gathered {
-        strings: StringTable::default(),
+        directory: Directory::default(),
         heap: HeapTotals::new(dump.header().id_bytes),
-        records: Records::default(),
+        totals: BTreeMap::new(),
+        started: HashMap::new(),
     };
     while let Some(event) = dump.next_event()? {
+        let tables_bytes = all.held_bytes() + bytes_of::<Segment>(segments.len());
         match event {
             Event::Record(head, record) => {
-                all.records.head(&head);
+                all.head(&head);
                 all.record(record);
             }
             Event::HeapStart(head) => {
-                all.records.head(&head);
-                all.heap.begin_heap(head.offset, all.strings.facts());
-                if let Some(record) = dump.pass_heap() {
-                    let segment = Segment {
+                all.head(&head);
+                let facts = all.directory.strings.facts();
+                all.heap.begin_heap(head.offset, facts);
+                match dump.pass_heap() {
+                    Some(record) => segments.push(Segment {
                         record,
                         sizing: all.heap.sizing.clone(),
                         class_of_classes: all.heap.class_instances.class(),
-                    };
-                    if to.send(segment).is_err() {
-                        // All threads have failed; the caller returns the fault.
-                        break;
-                    }
-                } else {
-                    let tables_bytes = all.held_bytes();
-                    read_heap(dump, &mut all.heap, &mut share, tables_bytes)?;
+                    }),
+                    None => read_heap(dump, &mut all.heap, &mut share, tables_bytes)?,
                 }
             }
             Event::Damage(damage) => all.heap.damage(damage),
             Event::Heap(..) | Event::HeapEnd => {}
         }
-        share.allow(all.held_bytes().saturating_add(all.heap.held_bytes()))?;
+        share.allow(tables_bytes.saturating_add(all.heap.held_bytes()))?;
     }
-    Ok(all)
+    Ok((all, segments))
 }
 
-/// Reads segments, one after the other, until there are no more.
+/// Reads one segment after the other that no other thread has begun.
 fn read_segments(
     mut reader: DumpReader<'_>,
-    from: &Mutex<Receiver<Segment>>,
+    segments: &[Segment],
+    next: &AtomicUsize,
     mut share: Share<'_>,
 ) -> Result<HeapTotals, ReadError> {
     let mut heap = HeapTotals::new(reader.header().id_bytes);
-    while let Some(segment) = next_of(from) {
+    while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
         heap.sizing.take_layout(&segment.sizing);
         heap.class_instances.take_class(segment.class_of_classes);
-        reader.aim(segment.record);
+        reader.aim(segment.record.clone())?;
         while let Some(event) = reader.next_event()? {
             match event {
                 Event::HeapStart(head) => {
@@ -229,11 +204,6 @@ fn read_heap(
         share.allow(tables_bytes.saturating_add(heap.held_bytes()))?;
     }
     Ok(())
-}
-
-fn next_of(from: &Mutex<Receiver<Segment>>) -> Option<Segment> {
-    let from = from.lock().unwrap_or_else(PoisonError::into_inner);
-    from.recv().ok()
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! The header of a file: version, size of identifiers, time.
 
+use format::kind::{Kind, U1, U4, U8};
+
 use crate::error::ReadError;
-use crate::stream::Source;
+use crate::source::Source;
 
 /// Longest version text that is read; known ones have 18 bytes.
 const VERSION_BYTES_MAX: usize = 32;
@@ -67,12 +69,12 @@ impl Header {
     /// Errors: [`ReadError::NotHprof`], [`ReadError::IdSize`], a file that ends too early, I/O.
     pub fn read(from: &mut Source<'_>) -> Result<Self, ReadError> {
         let version = read_version(from)?;
-        let id_bytes = from.u4()?;
+        let id_bytes = U4::read(from)?;
         if id_bytes != 4 && id_bytes != 8 {
             return Err(ReadError::IdSize { id_bytes });
         }
         from.set_id_bytes(id_bytes);
-        let time_millis = from.u8()?;
+        let time_millis = U8::read(from)?;
         Ok(Self {
             version,
             id_bytes,
@@ -84,7 +86,7 @@ impl Header {
 fn read_version(from: &mut Source<'_>) -> Result<Version, ReadError> {
     let mut text = Vec::with_capacity(VERSION_BYTES_MAX);
     while text.len() < VERSION_BYTES_MAX {
-        match from.u1() {
+        match U1::read(from) {
             Ok(0) => break,
             Ok(byte) => text.push(byte),
             Err(fault) if fault.is_shortage() => return Err(ReadError::NotHprof),

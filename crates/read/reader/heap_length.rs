@@ -115,7 +115,8 @@ pub fn record_starts(bytes: &[u8], id_bytes: u32) -> bool {
 
 /// The sub-record at the start of these bytes, and its length without its data; `None` if it is
 /// none, is cut off, or has an invalid type.
-fn sub_record(bytes: &[u8], id_bytes: u32) -> Option<(HeapRecord, usize)> {
+#[inline]
+pub fn sub_record(bytes: &[u8], id_bytes: u32) -> Option<(HeapRecord, usize)> {
     let (&tag, rest) = bytes.split_first()?;
     let mut rest = Bytes {
         bytes: rest,
@@ -133,15 +134,6 @@ fn sub_record_bytes(bytes: &[u8], id_bytes: u32) -> Option<u64> {
 
 /// Most bytes of a CLASS DUMP: its head, and 65,535 constants, static fields and fields of 8 bytes.
 pub const CLASS_BYTES_MAX: usize = head_bytes::<ClassDump>(8) as usize + 0xFFFF * (11 + 17 + 9);
-
-/// The CLASS DUMP at the start of these bytes, and its length; `None` if it is cut off or has an
-/// invalid type.
-pub fn class_dump_in(bytes: &[u8], id_bytes: u32) -> Option<(ClassDump, usize)> {
-    match sub_record(bytes, id_bytes)? {
-        (HeapRecord::Class(dump), length) => Some((*dump, length)),
-        _ => None,
-    }
-}
 
 /// Whether the bytes start with a complete record, followed by another record or the end of the
 /// file.

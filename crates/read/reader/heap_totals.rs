@@ -26,9 +26,9 @@ pub struct KindTotal {
     pub bytes: u64,
 }
 
-/// Sub-records other than roots, in the order of [`HeapRecord::TAGS`].
-#[derive(Debug, Default)]
-pub(crate) struct RecordTotals([KindTotal; HeapRecord::TAGS.len()]);
+/// A heap's sub-records by their tags.
+#[derive(Debug)]
+pub(crate) struct RecordTotals([KindTotal; 1 << u8::BITS]);
 
 /// A thread that is a root.
 #[derive(Clone, Copy, Debug)]
@@ -58,10 +58,7 @@ pub(crate) struct HeapTotals {
     pub(crate) class_instances: ClassInstances,
     /// Id of the name of the Android heap that contains the next objects.
     heap: Option<u64>,
-    /// Sub-records other than roots.
     pub(crate) records: RecordTotals,
-    /// Roots by kind.
-    pub(crate) roots: BTreeMap<RootKind, KindTotal>,
     /// The last root of each thread, by the thread's serial.
     pub(crate) threads: BTreeMap<u32, ThreadRoot>,
     /// The first damaged places.
@@ -84,28 +81,30 @@ impl KindTotal {
 }
 
 impl RecordTotals {
-    /// Counts a record of `bytes`, unless it is a root.
-    fn add(&mut self, record: &HeapRecord, bytes: u64) {
-        // In the order of the tags.
-        let [classes, instances, objects, values, no_values, infos] = &mut self.0;
-        let total = match record {
-            HeapRecord::Root(_) => return,
-            HeapRecord::Class(_) => classes,
-            HeapRecord::Instance(_) => instances,
-            HeapRecord::ObjectArray(_) => objects,
-            HeapRecord::PrimitiveArray(_) => values,
-            HeapRecord::NoData(_) => no_values,
-            HeapRecord::HeapInfo(_) => infos,
-        };
-        total.add(bytes);
+    fn add(&mut self, tag: u8, total: KindTotal) {
+        if let Some(sum) = self.0.get_mut(usize::from(tag)) {
+            sum.add_all(total);
+        }
     }
 
-    /// The kinds that occur, by name.
+    /// Those with records.
+    fn found(&self) -> impl Iterator<Item = (u8, KindTotal)> + '_ {
+        let all = (0..=u8::MAX).zip(self.0);
+        all.filter(|(_, total)| total.count > 0)
+    }
+
+    /// Those other than roots by the format text's names.
     pub(crate) fn by_name(&self) -> BTreeMap<&'static str, KindTotal> {
-        let named = |(tag, total): (&u8, KindTotal)| Some((HeapRecord::name_of(*tag)?, total));
-        let all = HeapRecord::TAGS.iter().zip(self.0);
-        let found = all.filter(|(_, total)| total.count > 0);
-        found.filter_map(named).collect()
+        let found = self.found();
+        let others = found.filter(|(tag, _)| RootKind::from_tag(*tag).is_none());
+        let named = |(tag, total)| Some((HeapRecord::name_of(tag)?, total));
+        others.filter_map(named).collect()
+    }
+
+    /// Those of roots.
+    pub(crate) fn roots(&self) -> BTreeMap<RootKind, KindTotal> {
+        let root = |(tag, total)| Some((RootKind::from_tag(tag)?, total));
+        self.found().filter_map(root).collect()
     }
 }
 
@@ -121,8 +120,7 @@ impl HeapTotals {
             class_objects: Sums::default(),
             class_instances: ClassInstances::default(),
             heap: None,
-            records: RecordTotals::default(),
-            roots: BTreeMap::new(),
+            records: RecordTotals([KindTotal::default(); 1 << u8::BITS]),
             threads: BTreeMap::new(),
             damage: Vec::new(),
             damaged: 0,
@@ -146,11 +144,7 @@ impl HeapTotals {
             sum.count(record, &self.sizing);
         }
         match record {
-            HeapRecord::Root(root) => {
-                self.roots.entry(root.kind).or_default().add(bytes);
-                self.thread(offset, root);
-                return;
-            }
+            HeapRecord::Root(root) => self.thread(offset, root),
             HeapRecord::Class(dump) => {
                 self.classes.add_dump(offset, dump);
                 let sum = self.class_objects.entry(dump.class).or_default();
@@ -167,7 +161,8 @@ impl HeapTotals {
             HeapRecord::HeapInfo(info) => self.heap = Some(info.name),
             HeapRecord::ObjectArray(_) => {}
         }
-        self.records.add(record, bytes);
+        self.records
+            .add(record.tag(), KindTotal { count: 1, bytes });
     }
 
     fn thread(&mut self, offset: u64, root: &Root) {
@@ -202,11 +197,8 @@ impl HeapTotals {
             self.class_objects.entry(class).or_default().add(sum);
         }
         self.class_instances.merge(other.class_instances);
-        for (kept, other) in self.records.0.iter_mut().zip(other.records.0) {
-            kept.add_all(other);
-        }
-        for (kind, total) in other.roots {
-            self.roots.entry(kind).or_default().add_all(total);
+        for (tag, total) in other.records.found() {
+            self.records.add(tag, total);
         }
         for (serial, root) in other.threads {
             let kept = self.threads.entry(serial).or_insert(root);
@@ -222,8 +214,8 @@ impl HeapTotals {
 
     /// Counts class objects that the file has twice once, with the bytes of both. Call it after the
     /// last segment.
-    pub(crate) fn join_twins(&mut self) {
-        let twins = self.class_instances.twins(&self.classes);
+    pub(crate) fn join_twins(&mut self, classes: &ClassTable) {
+        let twins = self.class_instances.twins(classes);
         let mut left = twins.len() as u64;
         for ((_, kind), sum) in &mut self.sums {
             if self.class_instances.class().map(Kind::Class) == Some(*kind) {

@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use foldhash::HashMap;
-use format::{ClassName, JvmFacts};
+use format::ClassName;
 
 use crate::classes::ClassTable;
+use crate::directory::Directory;
 use crate::dump::DumpReader;
 use crate::error::ReadError;
 use crate::gather::gather;
@@ -65,11 +66,9 @@ impl Histogram {
     /// once. Errors: I/O, or too many names or fields.
     pub fn read(dump: &mut DumpReader<'_>) -> Result<Self, ReadError> {
         let gathered = gather(dump)?;
-        let (strings, mut heap) = (gathered.strings, gathered.heap);
-        let id_bytes = dump.header().id_bytes;
-        heap.classes.resolve_within(id_bytes, dump.budget())?;
-        let mut names = Names::new(&strings);
-        let rows = rows(&heap, &mut names, strings.facts());
+        let mut names = Names::new(&gathered.directory.strings);
+        let heap = &gathered.heap;
+        let rows = rows(heap, &mut names, &gathered.directory);
         dump.budget().allow(names.bytes())?;
         Ok(Self {
             rows,
@@ -92,7 +91,8 @@ impl Histogram {
 }
 
 /// The classes with objects, in the order of [`Histogram::rows`].
-fn rows(heap: &HeapTotals, names: &mut Names<'_>, facts: &JvmFacts) -> Vec<HistogramRow> {
+fn rows(heap: &HeapTotals, names: &mut Names<'_>, directory: &Directory) -> Vec<HistogramRow> {
+    let classes = &directory.classes;
     let mut totals: HashMap<Kind, (u64, u64)> = HashMap::default();
     let mut add = |kind, sum: &Sum, sum_bytes| {
         let (instances, bytes) = totals.entry(kind).or_default();
@@ -100,29 +100,26 @@ fn rows(heap: &HeapTotals, names: &mut Names<'_>, facts: &JvmFacts) -> Vec<Histo
         *bytes = bytes.saturating_add(sum_bytes);
     };
     for ((_, kind), sum) in &heap.sums {
-        add(
-            *kind,
-            sum,
-            heap.sizing.bytes(*kind, *sum, &heap.classes, facts),
-        );
+        add(*kind, sum, heap.sizing.bytes(*kind, *sum, directory));
     }
-    if let Some(class_class) = class_class(&heap.classes, names) {
+    if let Some(class_class) = class_class(classes, names) {
         for (class, sum) in &heap.class_objects {
-            let serial = heap.classes.get(*class).and_then(|class| class.serial);
+            let serial = classes.get(*class).and_then(|class| class.serial);
             let kind = Kind::Class(class_class);
-            let tables = (&heap.classes, facts);
-            let bytes = heap.sizing.class_object_bytes(serial, *sum, kind, tables);
+            let bytes = heap
+                .sizing
+                .class_object_bytes(serial, *sum, kind, directory);
             add(kind, sum, bytes);
         }
     }
     let row = |(kind, (instances, bytes))| HistogramRow {
         class: match kind {
             Kind::Primitive(kind) => ClassName::array_of(kind).to_java().into(),
-            Kind::Class(class) => heap.classes.shared_name(class, names),
+            Kind::Class(class) => classes.shared_name(class, names),
         },
         loader: match kind {
             Kind::Primitive(_) => None,
-            Kind::Class(class) => heap.classes.get(class).map(|class| class.loader),
+            Kind::Class(class) => classes.get(class).map(|class| class.loader),
         },
         instances,
         bytes,

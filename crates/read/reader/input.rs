@@ -52,12 +52,6 @@ pub fn members_ahead(raw: impl Read + Send + 'static) -> io::Result<(Box<dyn Rea
     Ok((Box::new(ReadAhead::start(reader)?), found))
 }
 
-/// The uncompressed bytes of `raw`, which begins with a member of a gzip file, up to the end of the
-/// file.
-pub fn unpacked_from<'r>(raw: impl Read + 'r) -> Box<dyn Read + 'r> {
-    Box::new(MultiGzDecoder::new(raw))
-}
-
 /// A file whose first bytes have been read.
 type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
 

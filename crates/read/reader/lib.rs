@@ -44,8 +44,8 @@ mod redact;
 mod reference_width;
 mod sites;
 mod sizes;
+mod source;
 mod stacks;
-mod stream;
 mod strings;
 mod stripped;
 mod summary;
@@ -53,6 +53,7 @@ mod tee;
 mod text;
 mod thread_names;
 mod twins;
+mod unpacking;
 
 pub use budget::Budget;
 pub use check::fault::{Fault, Report, RuleTotal};
@@ -63,7 +64,7 @@ pub use classes::{Class, ClassTable, Layout};
 pub use cpu_table::{CpuKind, CpuRow, CpuTable};
 pub use damage::{Damage, DamageKind};
 pub use directory::Directory;
-pub use dump::{DumpReader, Event};
+pub use dump::{DumpReader, Event, Open};
 pub use dumps_in_file::{copy_one_dump, dumps_in_file, dumps_in_stream};
 pub use error::ReadError;
 pub use field_place::{big_endian, FieldPlace};
@@ -77,27 +78,27 @@ pub use format::record::{
 pub use format::{Root, RootKind};
 pub use header::{Header, Version};
 pub use heap_length::{
-    bytes_beyond, class_dump_in, heap_bytes, record_starts, sub_records_follow, BEYOND_BYTES_MAX,
+    bytes_beyond, heap_bytes, record_starts, sub_record, sub_records_follow, BEYOND_BYTES_MAX,
     CLASS_BYTES_MAX, LOOK_BYTES, START_BYTES,
 };
 pub use heap_places::HeapPlaces;
 pub use heap_totals::KindTotal;
 pub use histogram::{Histogram, HistogramRow};
 pub use id_set::IdSet;
-pub use input::{members_ahead, opened, opened_ahead, unpacked, unpacked_from};
+pub use input::{members_ahead, opened, opened_ahead, unpacked};
 pub use java_text::{is_redacted, JavaText, REDACTED_NAME};
 pub use live_sites::{Counted, Stratum};
 pub use members::{FoundMembers, Members};
 pub use opened::Opened;
-pub use plain_file::PlainFile;
+pub use plain_file::{At, PlainFile};
 pub use profiles::Profiles;
 pub use record::RecordHead;
-pub use redact::{redact, Open, RedactError, Redacted};
+pub use redact::{redact, RedactError, Redacted};
 pub use reference_width::ReferenceWidth;
 pub use sites::{Amount, Site, SiteTable};
 pub use sizes::Sizes;
+pub use source::Source;
 pub use stacks::{StackFrame, Stacks};
-pub use stream::Source;
 pub use strings::StringTable;
 pub use stripped::is_stripped;
 pub use summary::{summarize, Summary, ThreadSummary};

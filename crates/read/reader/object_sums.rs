@@ -10,7 +10,7 @@ use foldhash::HashMap;
 use format::{BasicType, JvmFacts, UNIT_BYTES};
 
 use crate::budget::entries;
-use crate::classes::ClassTable;
+use crate::directory::Directory;
 use crate::reference_width::ReferenceWidth;
 use crate::sizes::Sizes;
 use format::heap::HeapRecord;
@@ -112,16 +112,11 @@ impl Sizing {
     }
 
     /// The bytes of all objects of a sum.
-    pub(crate) fn bytes(
-        &self,
-        kind: Kind,
-        sum: Sum,
-        classes: &ClassTable,
-        facts: &JvmFacts,
-    ) -> u64 {
+    pub(crate) fn bytes(&self, kind: Kind, sum: Sum, directory: &Directory) -> u64 {
         let others = self.chosen(sum.other_units);
         let each = match kind {
             Kind::Class(class) if sum.instances > 0 => {
+                let (classes, facts) = (&directory.classes, directory.strings.facts());
                 let number = classes.index(class).unwrap_or(usize::MAX);
                 self.sizes().instance_units(classes, number, facts)
             }
@@ -138,11 +133,14 @@ impl Sizing {
         serial: Option<u32>,
         sum: Sum,
         of_classes: Kind,
-        (classes, facts): (&ClassTable, &JvmFacts),
+        directory: &Directory,
     ) -> u64 {
-        match self.sizes().told_class_object(serial, facts) {
+        match self
+            .sizes()
+            .told_class_object(serial, directory.strings.facts())
+        {
             Some(each) => sum.objects.saturating_mul(u64::from(each) * UNIT_BYTES),
-            None => self.bytes(of_classes, sum, classes, facts),
+            None => self.bytes(of_classes, sum, directory),
         }
     }
 }

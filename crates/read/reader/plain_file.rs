@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Seek};
+use std::io::{self, Read, Seek};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -10,13 +10,13 @@ use std::thread::available_parallelism;
 /// The smallest segment that is worth passing to another thread.
 const SEGMENT_BYTES_MIN: u64 = 64 << 10;
 
-/// A dump in an uncompressed file, or a part of it. Offsets are relative to the dump.
+/// A dump in a file. Offsets are relative to the dump.
 #[derive(Clone)]
 pub struct PlainFile {
     file: Arc<File>,
     /// Offset in the file at which the dump starts.
     start: u64,
-    /// Offset in the dump at which it, or this part of it, ends.
+    /// Offset in the dump at which it ends.
     end: u64,
     threads: usize,
     segment_bytes_min: u64,
@@ -65,14 +65,9 @@ impl PlainFile {
         self.segment_bytes_min
     }
 
-    /// Offset at which the dump, or this part of it, ends.
-    pub(crate) fn end(&self) -> u64 {
+    /// Offset at which the dump ends.
+    pub fn end(&self) -> u64 {
         self.end
-    }
-
-    /// Sets where this part of the dump ends.
-    pub(crate) fn set_end(&mut self, end: u64) {
-        self.end = end;
     }
 
     /// Reads bytes at an offset, as many as one system call gives; none at the end.
@@ -86,5 +81,28 @@ impl PlainFile {
     /// Reports that bytes have been read.
     pub(crate) fn note(&self, bytes: u64) {
         (self.progress)(bytes);
+    }
+}
+
+/// A file from an offset on. Others may read the file at the same time.
+#[derive(Debug)]
+pub struct At {
+    file: PlainFile,
+    offset: u64,
+}
+
+impl At {
+    /// The file from this offset on.
+    pub fn new(file: PlainFile, offset: u64) -> Self {
+        Self { file, offset }
+    }
+}
+
+impl Read for At {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read_at(to, self.offset)?;
+        self.file.note(count as u64);
+        self.offset += count as u64;
+        Ok(count)
     }
 }

@@ -87,8 +87,7 @@ impl Profiles {
         let mut names = Names::new(&directory.strings);
         self.stacks = directory.stacks.resolve(&mut names);
         let recorded = directory.sites.finish(&directory.stacks, &mut names);
-        let about = (&directory.classes, directory.strings.facts());
-        self.dumped = dumped.finish(&self.stacks, about, &mut names, recorded.as_ref());
+        self.dumped = dumped.finish(&self.stacks, directory, &mut names, recorded.as_ref());
         self.recorded = match (&self.dumped, recorded) {
             (Some(heap), Some(recorded)) => Some(recorded.with_live_of(heap, &self.stacks)),
             (_, recorded) => recorded,

@@ -1,7 +1,9 @@
 //! The head of a record.
 
+use format::kind::{Kind, U1, U4};
+
 use crate::error::ReadError;
-use crate::stream::Source;
+use crate::source::Source;
 
 /// The head of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,13 +19,13 @@ pub struct RecordHead {
 }
 
 impl RecordHead {
-    /// Reads the next one. Errors: bytes are missing.
-    pub(crate) fn read(from: &mut Source<'_>) -> Result<Self, ReadError> {
+    /// Reads the next one. Errors: I/O, or bytes are missing.
+    pub fn read(from: &mut Source<'_>) -> Result<Self, ReadError> {
         Ok(Self {
             offset: from.offset(),
-            tag: from.u1()?,
-            time_micros: from.u4()?,
-            length: from.u4()?,
+            tag: U1::read(from)?,
+            time_micros: U4::read(from)?,
+            length: U4::read(from)?,
         })
     }
 }

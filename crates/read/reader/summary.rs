@@ -5,12 +5,13 @@ use std::rc::Rc;
 
 use crate::classes::ClassTable;
 use crate::damage::Damage;
+use crate::directory::Directory;
 use crate::dump::DumpReader;
 use crate::error::ReadError;
-use crate::gather::{gather, Gathered, Records};
+use crate::gather::{gather, Gathered};
 use crate::header::Header;
 use crate::heap_places::HeapPlaces;
-use crate::heap_totals::{HeapTotals, KindTotal, ThreadRoot};
+use crate::heap_totals::{KindTotal, ThreadRoot};
 use crate::names::Names;
 use crate::sizes::Sizes;
 use crate::stacks::Stacks;
@@ -73,33 +74,34 @@ pub struct Summary {
 /// Reads a whole dump once, with several threads if its file allows it. Errors: I/O, or too many
 /// names or fields; damaged places are listed.
 pub fn summarize(dump: &mut DumpReader<'_>) -> Result<Summary, ReadError> {
-    let mut gathered = gather(dump)?;
-    let classes = &mut gathered.heap.classes;
-    classes.resolve_within(dump.header().id_bytes, dump.budget())?;
+    let gathered = gather(dump)?;
     let objects = Objects::of(&gathered);
-    let Gathered {
-        strings,
-        heap,
-        records,
-    } = gathered;
-    let mut names = Names::new(&strings);
-    let stacks = records.stacks.resolve(&mut names);
-    let threads = threads(&records, &heap, &mut names);
+    let mut names = Names::new(&gathered.directory.strings);
+    let stacks = gathered.directory.stacks.resolve(&mut names);
+    let threads = threads(&gathered, &mut names);
     dump.budget().allow(names.bytes())?;
+    let Gathered {
+        directory: Directory {
+            classes, strings, ..
+        },
+        heap,
+        totals,
+        ..
+    } = gathered;
     Ok(Summary {
         header: dump.header(),
         bytes: dump.offset(),
-        records: records.totals,
+        records: totals,
         heap_records: heap.records.by_name(),
-        roots: heap.roots,
+        roots: heap.records.roots(),
         heaps: objects.heaps,
         objects: objects.all.count,
         object_bytes: objects.all.bytes,
         sizes: heap.sizing.sizes(),
-        loaders: loaders(&heap.classes),
+        loaders: loaders(&classes),
         threads,
         stacks,
-        classes: heap.classes,
+        classes,
         strings,
         places: heap.places,
         damage: heap.damage,
@@ -108,9 +110,9 @@ pub fn summarize(dump: &mut DumpReader<'_>) -> Result<Summary, ReadError> {
 }
 
 /// The threads of the heap dump, with the names that START THREAD gives them.
-fn threads(records: &Records, heap: &HeapTotals, names: &mut Names<'_>) -> Vec<ThreadSummary> {
+fn threads(gathered: &Gathered, names: &mut Names<'_>) -> Vec<ThreadSummary> {
     let thread = |(&serial, root): (&u32, &ThreadRoot)| {
-        let start = records.started.get(&serial);
+        let start = gathered.started.get(&serial);
         ThreadSummary {
             serial,
             object: root.object,
@@ -118,7 +120,7 @@ fn threads(records: &Records, heap: &HeapTotals, names: &mut Names<'_>) -> Vec<T
             trace: root.trace,
         }
     };
-    heap.threads.iter().map(thread).collect()
+    gathered.heap.threads.iter().map(thread).collect()
 }
 
 /// Objects and arrays, without class objects, and the sums of their sizes.
@@ -131,12 +133,12 @@ struct Objects {
 
 impl Objects {
     fn of(gathered: &Gathered) -> Self {
-        let (heap, facts) = (&gathered.heap, gathered.strings.facts());
+        let (heap, directory) = (&gathered.heap, &gathered.directory);
         let mut objects = Self::default();
         for ((name, kind), sum) in &heap.sums {
             let total = KindTotal {
                 count: sum.objects,
-                bytes: heap.sizing.bytes(*kind, *sum, &heap.classes, facts),
+                bytes: heap.sizing.bytes(*kind, *sum, directory),
             };
             objects.all.add_all(total);
             if let Some(name) = name {

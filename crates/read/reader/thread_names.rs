@@ -1,14 +1,13 @@
 //! The names of threads, from the thread objects.
 
 use std::collections::HashMap;
-use std::io::{self, Read};
 
 use foldhash::HashSet;
 use format::BasicType;
 
 use crate::budget::{Budget, ENTRY_BYTES};
 use crate::classes::ClassTable;
-use crate::dump::{DumpReader, Event};
+use crate::dump::{DumpReader, Event, Open};
 use crate::error::ReadError;
 use crate::heap_places::HeapPlaces;
 use crate::java_text::{is_redacted, JavaText, REDACTED_NAME};
@@ -20,9 +19,6 @@ const NAME_BYTES_MAX: u64 = 4096;
 
 /// Largest instance that is read; threads and strings are far smaller.
 const INSTANCE_BYTES_MAX: u64 = 1 << 16;
-
-/// Opens the file again for each pass.
-type Open<'o, 'r> = dyn FnMut() -> io::Result<Box<dyn Read + 'r>> + 'o;
 
 /// Finds the objects with these ids.
 type Find<'f> = dyn FnMut(&HashSet<u64>) -> Result<HashMap<u64, Object>, ReadError> + 'f;
@@ -57,7 +53,7 @@ pub fn thread_names(
     threads: &[u64],
     budget: Budget,
 ) -> Result<HashMap<u64, String>, ReadError> {
-    let first = reader(open, budget)?;
+    let first = DumpReader::open(open, budget)?;
     classes.resolve(first.header().id_bytes);
     let fields = Fields { classes, strings };
     let mut next = Some(first);
@@ -67,7 +63,7 @@ pub fn thread_names(
         }
         let mut dump = match next.take() {
             Some(first) => first,
-            None => reader(open, budget)?,
+            None => DumpReader::open(open, budget)?,
         };
         let mut found = Objects::new(wanted, budget);
         while let Some(event) = dump.next_event()? {
@@ -95,7 +91,7 @@ pub fn thread_names_at(
         let mut ids: Vec<u64> = wanted.iter().copied().collect();
         ids.sort_unstable();
         for record in places.of(&ids) {
-            dump.aim(record..end);
+            dump.aim(record..end)?;
             while let Some(event) = dump.next_event()? {
                 if event == Event::HeapEnd {
                     break;
@@ -105,11 +101,6 @@ pub fn thread_names_at(
         }
         Ok(found.by_id)
     })
-}
-
-fn reader<'r>(open: &mut Open<'_, 'r>, budget: Budget) -> Result<DumpReader<'r>, ReadError> {
-    let opened = open().map_err(|source| ReadError::Io { offset: 0, source })?;
-    Ok(DumpReader::new(opened)?.with_budget(budget))
 }
 
 /// The wanted instances and primitive arrays found so far, except large ones. If two have the same

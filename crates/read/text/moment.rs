@@ -13,7 +13,7 @@ const MONTHS: [&str; 12] = [
 ///
 /// Displayed like C's `ctime`, without its line feed: `Tue Jul  4 17:50:46 2018`. Parsers expect
 /// exactly that, so neither zone nor fraction is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
     /// Seconds since 1 January 1970, UTC.
     pub seconds_since_epoch: i64,

@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
-use crate::{ClassDump, DumpReader, Event, HeapRecord, Instance, Record, RecordHead, Utf8};
+use crate::{ClassDump, DumpReader, Event, HeapRecord, Instance, Open, Record, RecordHead, Utf8};
 use format::heap::{head_bytes, COUNT_BYTES, TAG_BYTES};
 use format::redaction::{Redacted as Word, Redaction};
 use format::{BasicType, JvmFacts, RECORD_HEADER_BYTES};
 
 use super::blanks::Blanks;
-use super::result::{next, Open, RedactError, Redacted};
+use super::result::{next, RedactError, Redacted};
 use super::survey::Survey;
 
 /// Copies the file.

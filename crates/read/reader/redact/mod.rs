@@ -14,10 +14,10 @@ mod survey;
 
 use std::io::Write;
 
-use crate::Budget;
+use crate::{Budget, Open};
 use format::redaction::Redaction;
 
-pub use result::{Open, RedactError, Redacted};
+pub use result::{RedactError, Redacted};
 use survey::Survey;
 
 /// Copies the file to `out`. After an error, the caller must discard the output.

@@ -1,10 +1,7 @@
 //! What became of a copy, or why there is none.
 
 use crate::{Damage, DamageKind, DumpReader, Event, ReadError};
-use std::io::{self, Read};
-
-/// Opens the file's uncompressed bytes anew for each pass.
-pub type Open<'o, 'r> = dyn FnMut() -> io::Result<Box<dyn Read + 'r>> + 'o;
+use std::io;
 
 /// The number of redacted items.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::{
-    big_endian, Budget, ClassDump, Directory, DumpReader, Event, HeapRecord, IdSet, Instance,
+    big_endian, Budget, ClassDump, Directory, DumpReader, Event, HeapRecord, IdSet, Instance, Open,
     ReadError, Record,
 };
 use format::redaction::{FieldRule, Redacted, Redaction};
 use format::{record as tag, BasicType};
 
 use super::plan::{Plan, Planner};
-use super::result::{next, Open, RedactError};
+use super::result::{next, RedactError};
 use format::redaction::Decision;
 
 /// The contents of a file, and their redaction.
@@ -57,16 +57,16 @@ impl<'s> Survey<'s> {
             ruled_statics: Vec::new(),
             plans: RefCell::default(),
         };
-        survey.read_names(reader(open)?)?;
+        survey.read_names(DumpReader::open(open, budget)?)?;
         let has_rules = !redaction.keep.is_empty() || !redaction.drop.is_empty();
         if redaction.what == Redacted::Strings && !survey.planner().knows_strings() {
             return Err(RedactError::NoStrings);
         }
         if redaction.what == Redacted::Strings || has_rules {
-            survey.read_decisions(reader(open)?)?;
+            survey.read_decisions(DumpReader::open(open, budget)?)?;
         }
         if has_rules {
-            survey.read_strings(reader(open)?)?;
+            survey.read_strings(DumpReader::open(open, budget)?)?;
         }
         Ok(survey)
     }
@@ -277,10 +277,4 @@ impl<'s> Survey<'s> {
         let statics = size_of_val(self.ruled_statics.as_slice()) as u64;
         self.budget.allow(sets.saturating_add(statics))
     }
-}
-
-/// A reader of the file from its start.
-pub(crate) fn reader<'r>(open: &mut Open<'_, 'r>) -> Result<DumpReader<'r>, ReadError> {
-    let opened = open().map_err(|source| ReadError::Io { offset: 0, source })?;
-    DumpReader::new(opened)
 }

@@ -5,11 +5,12 @@ use std::io::Write;
 use format::{BasicType, ObjectSizes};
 use reader::{
     Budget, ClassDump, DumpReader, Event, FieldPlace, HeapRecord, Instance, Layout, ObjectArray,
+    Open,
 };
 
 use super::error::TextError;
 use super::heap_line;
-use super::survey::{reader, Open, Survey};
+use super::survey::Survey;
 
 /// The parts of a heap dump in the order of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +68,7 @@ impl<'s> HeapText<'s> {
             (Part::Objects, survey.objects),
             (Part::Classes, survey.classes),
         ] {
-            self.part(part, count, &mut reader(open, budget)?, out)?;
+            self.part(part, count, &mut DumpReader::open(open, budget)?, out)?;
         }
         heap_line::end(out)?;
         Ok(self.damaged)

@@ -26,7 +26,8 @@ use heap_text::HeapText;
 use survey::{Profile, Survey, ThreadLine};
 
 pub use error::TextError;
-pub use survey::{Open, Settings};
+pub use reader::Open;
+pub use survey::Settings;
 
 /// The result of a conversion.
 #[derive(Clone, Debug)]

@@ -4,21 +4,17 @@
 //! Memory is bounded by classes, strings and stacks; objects are only counted.
 
 use std::collections::HashMap;
-use std::io::{self, Read};
 
 use format::{BasicType, ClassName, ObjectSizes};
 use reader::{
     thread_names, AllocSite, AllocSites, Budget, CpuSamples, Damage, Directory, DumpReader, Event,
-    HeapRecord, Layout, ReadError, Record, RootKind, Stacks, StartThread,
+    HeapRecord, Layout, Open, ReadError, Record, RootKind, Stacks, StartThread,
 };
 
 use crate::Moment;
 
 /// The most memory for an entry of a list or a map, in bytes.
 const ENTRY_BYTES: u64 = 64;
-
-/// Opens the file's uncompressed bytes anew for each pass.
-pub type Open<'o, 'r> = dyn FnMut() -> io::Result<Box<dyn Read + 'r>> + 'o;
 
 /// Settings that no record contains.
 #[derive(Clone, Copy, Debug)]
@@ -29,15 +25,6 @@ pub struct Settings {
     pub utc_offset_seconds: i32,
     /// The memory that names, classes and stacks may take.
     pub budget: Budget,
-}
-
-/// A reader for one more pass.
-pub(super) fn reader<'r>(
-    open: &mut Open<'_, 'r>,
-    budget: Budget,
-) -> Result<DumpReader<'r>, ReadError> {
-    let opened = open().map_err(|source| ReadError::Io { offset: 0, source })?;
-    Ok(DumpReader::new(opened)?.with_budget(budget))
 }
 
 /// A line about a thread.
@@ -59,7 +46,7 @@ pub(super) enum Profile {
 }
 
 /// The contents of a file except its objects.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Survey {
     /// When the file was started.
     pub(super) at: Moment,
@@ -93,7 +80,7 @@ pub(super) struct Survey {
 impl Survey {
     /// Reads all records. Errors: I/O, no HPROF file, more than the budget allows.
     pub(super) fn take(open: &mut Open<'_, '_>, settings: &Settings) -> Result<Self, ReadError> {
-        let mut dump = reader(open, settings.budget)?;
+        let mut dump = DumpReader::open(open, settings.budget)?;
         let mut survey = Self::new(&dump, settings);
         while let Some(event) = dump.next_event()? {
             survey.event(event);
@@ -122,23 +109,7 @@ impl Survey {
                 .sizes
                 .unwrap_or_else(|| ObjectSizes::assumed(id_bytes)),
             id_bytes,
-            directory: Directory::default(),
-            stacks: Stacks::default(),
-            threads: Vec::new(),
-            traces: Vec::new(),
-            profiles: Vec::new(),
-            has_heap: false,
-            is_ended: false,
-            damaged: 0,
-            first_damage: None,
-            roots: 0,
-            classes: 0,
-            objects: 0,
-            array_bytes: 0,
-            instances: HashMap::new(),
-            root_threads: Vec::new(),
-            has_starts: false,
-            profile_bytes: 0,
+            ..Self::default()
         }
     }
 

@@ -1,27 +1,25 @@
 //! A compressed file whose members are known, decompressed from any of them.
 
-use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
 
-use reader::{unpacked_from, Members};
+use flate2::read::MultiGzDecoder;
+
+use crate::members::Members;
+use crate::plain_file::{At, PlainFile};
 
 /// Decompresses from a member on.
 pub(crate) struct Unpacking<'f> {
-    file: &'f File,
-    /// Offset in the file at which the dump starts.
-    start: u64,
+    file: PlainFile,
     members: &'f Members,
     /// The following bytes; `None` before the first request.
-    stream: Option<Box<dyn Read + 'f>>,
+    stream: Option<Box<MultiGzDecoder<At>>>,
 }
 
 impl<'f> Unpacking<'f> {
-    /// The dump that starts at this offset of a file and has these members.
-    pub(crate) fn new(file: &'f File, start: u64, members: &'f Members) -> Self {
+    /// The compressed file that has these members.
+    pub(crate) fn new(file: PlainFile, members: &'f Members) -> Self {
         Self {
             file,
-            start,
             members,
             stream: None,
         }
@@ -34,10 +32,8 @@ impl<'f> Unpacking<'f> {
         if self.stream.is_some() && wanted >= from && plain <= read {
             return None;
         }
-        self.stream = Some(unpacked_from(At {
-            file: self.file,
-            offset: self.start.saturating_add(packed),
-        }));
+        let from = At::new(self.file.clone(), packed);
+        self.stream = Some(Box::new(MultiGzDecoder::new(from)));
         Some(plain)
     }
 }
@@ -48,19 +44,5 @@ impl Read for Unpacking<'_> {
             Some(stream) => stream.read(to),
             None => Ok(0),
         }
-    }
-}
-
-/// A file from an offset on. Others may read the file at the same time.
-struct At<'f> {
-    file: &'f File,
-    offset: u64,
-}
-
-impl Read for At<'_> {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read_at(to, self.offset)?;
-        self.offset += count as u64;
-        Ok(count)
     }
 }
