@@ -6,6 +6,8 @@
 //! child retains nearly everything. The object whose bytes spread over several children is the
 //! *accumulation point*. What it holds is described by [`crate::elements`].
 
+use rustc_hash::FxHashSet;
+
 use crate::class_facts::References;
 use crate::error::GraphError;
 use crate::finder::{Finder, Objects, GROUPS_MAX};
@@ -17,6 +19,7 @@ use crate::search::Search;
 use crate::softly::SoftlyHeld;
 use crate::structure::Structure;
 use crate::suspect::{Group, NativeSuspect, Suspect};
+use crate::tops::Tops;
 
 /// The share of the heap from which an object or a class is a suspect.
 pub const THRESHOLD_PERCENT: u64 = 10;
@@ -58,7 +61,7 @@ impl Leaks {
     /// Finds suspects with more than `least` bytes.
     fn above(heap: &Heap<'_>, retained: &Retained, least: u64) -> Result<Self, GraphError> {
         let total_bytes = retained.total_bytes();
-        let soft = SoftlyHeld::of(heap, retained);
+        let soft = SoftlyHeld::of(heap, retained, &FxHashSet::default());
         let soft_bytes = soft.below(|_| true);
         if soft_bytes > least {
             // What a cache keeps until memory runs out must not hide a leak.
@@ -72,15 +75,18 @@ impl Leaks {
                 });
             }
         }
+        let structure = Structure::of(heap);
+        let copies = LoaderCopies::of(heap, retained, least);
+        let tops = Tops::of(heap, retained, &structure, &copies, least);
         let finder = Finder {
             heap,
             retained,
-            structure: Structure::of(heap),
-            soft,
+            soft: SoftlyHeld::of(heap, retained, &tops.passed),
+            structure,
+            tops,
             least,
         };
-        let copies = LoaderCopies::of(heap, retained, finder.least);
-        let (mut large, mut groups) = finder.candidates(&copies);
+        let (mut large, mut groups) = finder.candidates();
         large.retain(|object| !finder.only_hold(&[*object], &copies));
         groups.retain(|group| !finder.only_hold(&group.objects, &copies));
         let is_weight = |group: &Objects| WEIGHTS.contains(&&*heap.class_name(group.class));

@@ -61,6 +61,7 @@ mod survey;
 mod suspect;
 mod suspect_paths;
 mod text;
+mod tops;
 mod totals;
 mod tree_shape;
 mod twins;

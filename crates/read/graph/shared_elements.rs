@@ -4,8 +4,9 @@ use rustc_hash::FxHashMap;
 
 use crate::elements::{by_name, Elements};
 use crate::heap::Heap;
-use crate::retained::{Dominator, Retained};
+use crate::retained::Retained;
 use crate::structure::{Part, Structure};
+use crate::tops::Tops;
 
 /// The objects without a dominator to which the structure below `holders` refers: those of the
 /// class that has the most bytes, if these are more than `least`.
@@ -15,6 +16,7 @@ pub(crate) fn shared(
     structure: &Structure,
     holders: &[u32],
     least: u64,
+    tops: &Tops,
 ) -> Option<Elements> {
     let mut seen = vec![0_u64; heap.objects() as usize / 64 + 1];
     let mut found: FxHashMap<u32, Elements> = FxHashMap::default();
@@ -24,7 +26,7 @@ pub(crate) fn shared(
         .filter(|it| is_structure(*it))
         .flat_map(|it| heap.targets(it));
     for object in targets.copied() {
-        let is_free = retained.dominator(object) == Dominator::Roots;
+        let is_free = tops.is_top(retained, object);
         let (Some(word), true) = (seen.get_mut(object as usize / 64), is_free) else {
             continue;
         };
