@@ -12,6 +12,7 @@ use crate::heap::Heap;
 use crate::held_sites::HeldSites;
 use crate::loader_copies::LoaderCopies;
 use crate::retained::{Dominator, Retained};
+use crate::samples::SAMPLES_MAX;
 use crate::search::Search;
 use crate::shared_elements::shared;
 use crate::softly::SoftlyHeld;
@@ -231,7 +232,19 @@ impl Finder<'_, '_> {
     ) -> Suspect {
         let heap = self.heap;
         let mut counts = vec![(0_u64, 0_u64); heap.classes() as usize];
+        let held_class = suspect
+            .held
+            .elements
+            .or(suspect.held.below.first().copied());
+        let held_class = held_class.map(|it| (it.class, every(it.objects)));
+        let mut place = 0_u64;
         for object in held() {
+            if let Some((_, every)) = held_class.filter(|it| it.0 == heap.class(object)) {
+                if place % every == 0 && suspect.some.len() < SAMPLES_MAX {
+                    suspect.some.push(object);
+                }
+                place += 1;
+            }
             if let Some(count) = counts.get_mut(heap.class(object) as usize) {
                 *count = (count.0 + 1, count.1 + heap.shallow_bytes(object));
             }
@@ -247,11 +260,21 @@ impl Finder<'_, '_> {
             .holds
             .sort_by_key(|group| (std::cmp::Reverse(group.bytes), group.class));
         suspect.holds.truncate(GROUPS_MAX);
+        if let (None, Some(most)) = (held_class, suspect.holds.first()) {
+            let of_class = held().filter(|object| heap.class(*object) == most.class);
+            let every = usize::try_from(every(most.objects)).unwrap_or(usize::MAX);
+            suspect.some = of_class.step_by(every).take(SAMPLES_MAX).collect();
+        }
         if !heap.traced().is_empty() {
             suspect.sites = HeldSites::of(heap, held());
         }
         suspect
     }
+}
+
+/// The distance of samples of so many objects, at least 1.
+fn every(objects: u64) -> u64 {
+    objects.div_ceil(SAMPLES_MAX as u64).max(1)
 }
 
 fn by_class<'a>(

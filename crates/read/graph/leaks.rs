@@ -31,6 +31,9 @@ const WEIGHTS: [&str; 3] = [
     "java.util.jar.JarFile",
 ];
 
+/// Most suspects whose elements are asked.
+const ASKED: usize = 3;
+
 /// The result.
 #[derive(Clone, Debug)]
 pub struct Leaks {
@@ -116,6 +119,21 @@ impl Leaks {
             .collect();
         leaks.add_paths(&finder, &mut search)?;
         leaks.leave_constants(&finder);
+        leaks.judge(&finder)?;
         Ok(leaks)
+    }
+
+    /// Tells what looks like no leak, which comes last, and asks the elements of the others.
+    fn judge(&mut self, finder: &Finder<'_, '_>) -> Result<(), GraphError> {
+        for suspect in &mut self.suspects {
+            suspect.calm = finder.calm(suspect)?;
+        }
+        self.suspects.sort_by_key(|suspect| suspect.calm.is_some());
+        for suspect in self.suspects.iter_mut().take(ASKED) {
+            if suspect.calm.is_none() {
+                suspect.reasons = finder.reasons(suspect)?;
+            }
+        }
+        Ok(())
     }
 }

@@ -8,6 +8,7 @@
 
 mod accumulation;
 mod android_leaks;
+mod calm;
 mod children;
 mod class_facts;
 mod common_path;
@@ -43,11 +44,13 @@ mod owners;
 mod parts;
 mod paths;
 mod ranges;
+mod reasons;
 mod retained;
 mod roles;
 mod roots;
 mod rows;
 mod runs;
+mod samples;
 mod search;
 mod shared_elements;
 mod shared_paths;
@@ -75,6 +78,7 @@ mod way;
 mod window;
 
 pub use android_leaks::{AndroidLeak, GivenUp};
+pub use calm::Calm;
 pub use class_facts::{References, UNKNOWN_CLASS};
 pub use contents::{Contents, FieldValue};
 pub use elements::{Elements, Held};
@@ -90,6 +94,7 @@ pub use native_memory::{NativeBlock, NativeGroup, NativeKind, NativeMemory};
 pub use owners::{Owner, OwnerStart};
 pub use paths::{LeftOut, Path, Step, PATH_STEPS};
 pub use reader::Sizes;
+pub use reasons::Reason;
 pub use retained::{Dominator, Retained};
 pub use roots::{HeapRoot, Local};
 pub use rows::{FieldRow, FieldTable, Kind, Rows};

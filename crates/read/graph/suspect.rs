@@ -1,9 +1,11 @@
 //! A leak suspect: what it is, what it holds, and who holds it.
 
+use crate::calm::Calm;
 use crate::elements::Held;
 use crate::held_sites::HeldSites;
 use crate::native_memory::NativeGroup;
 use crate::paths::{Path, Step};
+use crate::reasons::Reason;
 use crate::way::Way;
 
 /// Most steps of a suspect's path.
@@ -89,6 +91,12 @@ pub struct Suspect {
     pub holds: Vec<Group>,
     /// Where they were allocated, as far as known.
     pub sites: HeldSites,
+    /// Some of the elements, evenly spread.
+    pub(crate) some: Vec<u32>,
+    /// Why they stay, if they say so.
+    pub reasons: Vec<Reason>,
+    /// Why it does not look like a leak.
+    pub calm: Option<Calm>,
 }
 
 /// Memory outside of the heap.
@@ -138,6 +146,9 @@ impl Suspect {
             held,
             holds: Vec::new(),
             sites: HeldSites::default(),
+            some: Vec::new(),
+            reasons: Vec::new(),
+            calm: None,
         }
     }
 
