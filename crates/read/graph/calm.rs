@@ -11,7 +11,7 @@ use crate::paths::{Path, Step};
 use crate::retained::Dominator;
 use crate::step_links::Link;
 use crate::structure::Part;
-use crate::suspect::Suspect;
+use crate::suspect::{Calm, Suspect};
 
 /// A heap in which nothing is larger is that of a JVM and its libraries.
 const LITTLE: u64 = 1 << 20;
@@ -27,19 +27,6 @@ const FIXED: [&str; 2] = [
     "java.util.Collections$Unmodifiable",
     "java.util.ImmutableCollections$",
 ];
-
-/// Why a suspect does not look like a leak.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Calm {
-    /// It is small.
-    Little,
-    /// It is one array of primitive values, or a table of them, which cannot grow.
-    Array,
-    /// It is a collection that has as many elements as it may have.
-    Full(u64),
-    /// It is a collection that cannot be changed, and nothing else leads to its elements.
-    Fixed,
-}
 
 impl Finder<'_, '_> {
     /// Why a suspect does not look like a leak; `None` if it does. Errors: the file cannot be read.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::error::GraphError;
 use crate::finder::Finder;
 use crate::samples::{columns, samples, Sample, Value, KEY};
-use crate::suspect::Suspect;
+use crate::suspect::{Reason, Suspect};
 
 /// Fewer elements than these say nothing together.
 const SAMPLES_LEAST: usize = 8;
@@ -39,25 +39,6 @@ const OPEN: [&str; 5] = ["cancelled", "closed", "completed", "disposed", "shut d
 
 /// The class of a future, and its field that has the result.
 const FUTURE: (&str, &str) = ("java.util.concurrent.CompletableFuture", "result");
-
-/// Why elements stay.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// Their keys are different objects with equal contents.
-    EqualKeys,
-    /// They are different objects with equal contents.
-    Equal,
-    /// Their keys, or their texts in a field of this name, differ only in a number.
-    Numbered(Option<String>),
-    /// The same, but in the length of a list.
-    Listed(Option<String>),
-    /// They have, or have not, come to their end, which this word names.
-    State(&'static str, bool),
-    /// They are references to the same object.
-    SameReferent(u32),
-    /// They wait for a future that is not completed.
-    NotCompleted,
-}
 
 impl Finder<'_, '_> {
     /// What a suspect's elements say. Errors: the file cannot be read.

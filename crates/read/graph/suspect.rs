@@ -1,11 +1,9 @@
 //! A leak suspect: what it is, what it holds, and who holds it.
 
-use crate::calm::Calm;
 use crate::elements::Held;
 use crate::held_sites::HeldSites;
 use crate::native_memory::NativeGroup;
 use crate::paths::{Path, Step};
-use crate::reasons::Reason;
 use crate::way::Way;
 
 /// Most steps of a suspect's path.
@@ -44,6 +42,38 @@ pub struct Alike {
     pub percent: u64,
     /// Number of roots from which paths over the same classes lead; 0 for a single object.
     pub roots: u64,
+}
+
+/// Why elements stay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Their keys are different objects with equal contents.
+    EqualKeys,
+    /// They are different objects with equal contents.
+    Equal,
+    /// Their keys, or their texts in a field of this name, differ only in a number.
+    Numbered(Option<String>),
+    /// The same, but in the length of a list.
+    Listed(Option<String>),
+    /// They have, or have not, come to their end, which this word names.
+    State(&'static str, bool),
+    /// They are references to the same object.
+    SameReferent(u32),
+    /// They wait for a future that is not completed.
+    NotCompleted,
+}
+
+/// Why a suspect does not look like a leak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Calm {
+    /// It is small.
+    Little,
+    /// It is one array of primitive values, or a table of them, which cannot grow.
+    Array,
+    /// It is a collection that has as many elements as it may have.
+    Full(u64),
+    /// It is a collection that cannot be changed, and nothing else leads to its elements.
+    Fixed,
 }
 
 /// One suspect.
