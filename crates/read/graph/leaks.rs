@@ -6,8 +6,6 @@
 //! child retains nearly everything. The object whose bytes spread over several children is the
 //! *accumulation point*. What it holds is described by [`crate::elements`].
 
-use rustc_hash::FxHashSet;
-
 use crate::class_facts::References;
 use crate::error::GraphError;
 use crate::finder::{Finder, Objects, GROUPS_MAX};
@@ -64,7 +62,10 @@ impl Leaks {
     /// Finds suspects with more than `least` bytes.
     fn above(heap: &Heap<'_>, retained: &Retained, least: u64) -> Result<Self, GraphError> {
         let total_bytes = retained.total_bytes();
-        let soft = SoftlyHeld::of(heap, retained, &FxHashSet::default());
+        let structure = Structure::of(heap);
+        let copies = LoaderCopies::of(heap, retained, least);
+        let tops = Tops::of(heap, retained, &structure, &copies, least);
+        let soft = SoftlyHeld::of(heap, retained, &tops.passed);
         let soft_bytes = soft.below(|_| true);
         if soft_bytes > least {
             // What a cache keeps until memory runs out must not hide a leak.
@@ -78,13 +79,10 @@ impl Leaks {
                 });
             }
         }
-        let structure = Structure::of(heap);
-        let copies = LoaderCopies::of(heap, retained, least);
-        let tops = Tops::of(heap, retained, &structure, &copies, least);
         let finder = Finder {
             heap,
             retained,
-            soft: SoftlyHeld::of(heap, retained, &tops.passed),
+            soft,
             structure,
             tops,
             least,
