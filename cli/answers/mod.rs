@@ -20,6 +20,7 @@ pub(crate) mod named;
 pub(crate) mod object;
 pub(crate) mod owner;
 pub(crate) mod path;
+mod reasons;
 pub(crate) mod sentence;
 pub(crate) mod show;
 pub(crate) mod site_source;

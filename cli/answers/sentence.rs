@@ -106,6 +106,7 @@ impl<'h, 'p> Words<'h, 'p> {
         if let Some(allocated) = self.allocated(suspect) {
             text.push_str(&format!("; {allocated}"));
         }
+        text.extend(self.reasons(suspect).iter().map(|it| format!("; {it}")));
         text.push('.');
         text
     }
@@ -215,7 +216,7 @@ impl<'h, 'p> Words<'h, 'p> {
     }
 
     /// The name of a class; that of a lambda without its number.
-    fn class(&self, class: u32) -> String {
+    pub(super) fn class(&self, class: u32) -> String {
         let text = self.heap.class_name(class);
         let end = text.find("$$Lambda").map(|at| at + "$$Lambda".len());
         name(end.and_then(|end| text.get(..end)).unwrap_or(&text))
@@ -404,7 +405,7 @@ impl<'h, 'p> Words<'h, 'p> {
         }
     }
 
-    fn field(&self, field: u64) -> String {
+    pub(super) fn field(&self, field: u64) -> String {
         let field = self.heap.directory().strings.text(field);
         name(&field.unwrap_or_default())
     }
@@ -493,6 +494,6 @@ fn is_thread(path: &Path) -> bool {
     path.root == RootKind::ThreadObject
 }
 
-fn name(text: &str) -> String {
+pub(super) fn name(text: &str) -> String {
     plain(&shown(text))
 }

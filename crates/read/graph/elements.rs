@@ -9,8 +9,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::accumulation::is_less;
 use crate::heap::Heap;
 use crate::object_set::ObjectSet;
-use crate::retained::{Dominator, Retained};
+use crate::retained::Retained;
 use crate::structure::{Part, Structure};
+use crate::tops::Tops;
 
 /// A class of the program comes before one of the JDK if it has at least this share of its bytes.
 const OWN: (u64, u64) = (1, 4);
@@ -362,6 +363,7 @@ pub(crate) fn shared(
     structure: &Structure,
     holders: &[u32],
     least: u64,
+    tops: &Tops,
 ) -> Option<Elements> {
     let mut seen = ObjectSet::with_room(heap.objects());
     let mut found: FxHashMap<u32, Elements> = FxHashMap::default();
@@ -371,7 +373,7 @@ pub(crate) fn shared(
         .filter(|it| is_structure(*it))
         .flat_map(|it| heap.targets(it));
     for object in targets.copied() {
-        let is_free = retained.dominator(object) == Dominator::Roots;
+        let is_free = tops.is_top(retained, object);
         if is_free && !is_structure(object) && seen.insert(object) {
             let class = heap.class(object);
             let all = found.entry(class);

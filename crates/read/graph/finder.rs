@@ -11,11 +11,13 @@ use crate::elements::{shared, Held};
 use crate::heap::Heap;
 use crate::held_sites::HeldSites;
 use crate::loader_copies::LoaderCopies;
-use crate::retained::Retained;
+use crate::retained::{Dominator, Retained};
+use crate::samples::SAMPLES_MAX;
 use crate::search::Search;
 use crate::softly::SoftlyHeld;
 use crate::structure::Structure;
 use crate::suspect::{Group, Suspect, Who};
+use crate::tops::Tops;
 
 /// A thread or loader that retains less than a tenth of what the largest one does has no part in
 /// what they retain together.
@@ -32,6 +34,7 @@ pub(crate) struct Finder<'a, 'p> {
     pub(crate) heap: &'a Heap<'p>,
     pub(crate) retained: &'a Retained,
     pub(crate) structure: Structure,
+    pub(crate) tops: Tops,
     pub(crate) soft: SoftlyHeld,
     /// A single object that retains more is a suspect of its own.
     pub(crate) least: u64,
@@ -80,18 +83,16 @@ impl Finder<'_, '_> {
 
     /// The single objects, and the groups by class, that retain enough. Threads and loaders are
     /// groups unless one of them has most of the bytes.
-    pub(crate) fn candidates(&self, copies: &[LoaderCopies]) -> (Vec<u32>, Vec<Objects>) {
+    pub(crate) fn candidates(&self) -> (Vec<u32>, Vec<Objects>) {
         let (heap, retained) = (self.heap, self.retained);
-        let mut top = retained.top();
-        top.retain(|object| !copies.iter().any(|copies| copies.keep(*object)));
-        let many = top.partition_point(|object| retained.bytes(*object) > self.least);
-        let (large, rest) = top.split_at(many);
+        let (large, rest) = (&self.tops.large, &self.tops.small);
         let is_one_of_many = |object: &u32| self.structure.is_one_of_many(heap.class(*object));
         let (pooled, mut single): (Vec<u32>, Vec<u32>) =
             large.iter().partition(|object| is_one_of_many(object));
         let classes: FxHashSet<u32> = pooled.iter().map(|object| heap.class(*object)).collect();
-        let in_pools = top
+        let in_pools = large
             .iter()
+            .chain(rest)
             .filter(|object| classes.contains(&heap.class(**object)));
         let mut whole = by_class(heap, retained, in_pools);
         whole.retain_mut(|group| {
@@ -190,7 +191,14 @@ impl Finder<'_, '_> {
         }
         if held.elements.is_none() {
             let largest = held.below.first().map_or(0, |it| it.bytes);
-            held.shared = shared(heap, retained, &self.structure, objects, largest);
+            held.shared = shared(
+                heap,
+                retained,
+                &self.structure,
+                objects,
+                largest,
+                &self.tops,
+            );
         }
         let inside = objects.first();
         let inside = inside.map(|object| accumulation_point(heap, retained, *object));
@@ -223,7 +231,19 @@ impl Finder<'_, '_> {
     ) -> Suspect {
         let heap = self.heap;
         let mut counts = vec![(0_u64, 0_u64); heap.classes() as usize];
+        let held_class = suspect
+            .held
+            .elements
+            .or(suspect.held.below.first().copied());
+        let held_class = held_class.map(|it| (it.class, every(it.objects)));
+        let mut place = 0_u64;
         for object in held() {
+            if let Some((_, every)) = held_class.filter(|it| it.0 == heap.class(object)) {
+                if place % every == 0 && suspect.some.len() < SAMPLES_MAX {
+                    suspect.some.push(object);
+                }
+                place += 1;
+            }
             if let Some(count) = counts.get_mut(heap.class(object) as usize) {
                 *count = (count.0 + 1, count.1 + heap.shallow_bytes(object));
             }
@@ -239,6 +259,11 @@ impl Finder<'_, '_> {
             .holds
             .sort_by_key(|group| (std::cmp::Reverse(group.bytes), group.class));
         suspect.holds.truncate(GROUPS_MAX);
+        if let (None, Some(most)) = (held_class, suspect.holds.first()) {
+            let of_class = held().filter(|object| heap.class(*object) == most.class);
+            let every = usize::try_from(every(most.objects)).unwrap_or(usize::MAX);
+            suspect.some = of_class.step_by(every).take(SAMPLES_MAX).collect();
+        }
         if !heap.traced().is_empty() {
             suspect.sites = HeldSites::of(heap, held());
         }
@@ -246,19 +271,29 @@ impl Finder<'_, '_> {
     }
 }
 
+/// The distance of samples of so many objects, at least 1.
+fn every(objects: u64) -> u64 {
+    objects.div_ceil(SAMPLES_MAX as u64).max(1)
+}
+
 fn by_class<'a>(
     heap: &Heap<'_>,
     retained: &Retained,
     objects: impl Iterator<Item = &'a u32>,
 ) -> Vec<Objects> {
-    let mut classes: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    // What different static fields hold is not one thing.
+    let field = |object: u32| match retained.dominator(object) {
+        Dominator::Object(above) => heap.class_of_object(above),
+        _ => None,
+    };
+    let mut classes: FxHashMap<(u32, Option<u32>), Vec<u32>> = FxHashMap::default();
     for object in objects {
         classes
-            .entry(heap.class(*object))
+            .entry((heap.class(*object), field(*object)))
             .or_default()
             .push(*object);
     }
-    let group = |(class, objects): (u32, Vec<u32>)| {
+    let group = |((class, _), objects): ((u32, Option<u32>), Vec<u32>)| {
         let bytes = objects.iter().map(|object| retained.bytes(*object));
         Objects {
             class,
@@ -268,7 +303,7 @@ fn by_class<'a>(
         }
     };
     let mut all: Vec<Objects> = classes.into_iter().map(group).collect();
-    all.sort_unstable_by_key(|group| group.class);
+    all.sort_by_key(|group| (group.class, group.objects.first().copied()));
     all
 }
 

@@ -17,6 +17,7 @@ use crate::search::Search;
 use crate::softly::SoftlyHeld;
 use crate::structure::Structure;
 use crate::suspect::{Group, NativeSuspect, Suspect};
+use crate::tops::Tops;
 
 /// The share of the heap from which an object or a class is a suspect.
 pub const THRESHOLD_PERCENT: u64 = 10;
@@ -27,6 +28,9 @@ const WEIGHTS: [&str; 3] = [
     "java.util.zip.ZipFile$Source",
     "java.util.jar.JarFile",
 ];
+
+/// Most suspects whose elements are asked.
+const ASKED: usize = 3;
 
 /// The result.
 #[derive(Clone, Debug)]
@@ -58,7 +62,10 @@ impl Leaks {
     /// Finds suspects with more than `least` bytes.
     fn above(heap: &Heap<'_>, retained: &Retained, least: u64) -> Result<Self, GraphError> {
         let total_bytes = retained.total_bytes();
-        let soft = SoftlyHeld::of(heap, retained);
+        let structure = Structure::of(heap);
+        let copies = LoaderCopies::of(heap, retained, least);
+        let tops = Tops::of(heap, retained, &structure, &copies, least);
+        let soft = SoftlyHeld::of(heap, retained, &tops.passed);
         let soft_bytes = soft.below(|_| true);
         if soft_bytes > least {
             // What a cache keeps until memory runs out must not hide a leak.
@@ -75,12 +82,12 @@ impl Leaks {
         let finder = Finder {
             heap,
             retained,
-            structure: Structure::of(heap),
             soft,
+            structure,
+            tops,
             least,
         };
-        let copies = LoaderCopies::of(heap, retained, finder.least);
-        let (mut large, mut groups) = finder.candidates(&copies);
+        let (mut large, mut groups) = finder.candidates();
         large.retain(|object| !finder.only_hold(&[*object], &copies));
         groups.retain(|group| !finder.only_hold(&group.objects, &copies));
         let is_weight = |group: &Objects| WEIGHTS.contains(&&*heap.class_name(group.class));
@@ -110,6 +117,21 @@ impl Leaks {
             .collect();
         leaks.add_paths(&finder, &mut search)?;
         leaks.leave_constants(&finder);
+        leaks.judge(&finder)?;
         Ok(leaks)
+    }
+
+    /// Tells what looks like no leak, which comes last, and asks the elements of the others.
+    fn judge(&mut self, finder: &Finder<'_, '_>) -> Result<(), GraphError> {
+        for suspect in &mut self.suspects {
+            suspect.calm = finder.calm(suspect)?;
+        }
+        self.suspects.sort_by_key(|suspect| suspect.calm.is_some());
+        for suspect in self.suspects.iter_mut().take(ASKED) {
+            if suspect.calm.is_none() {
+                suspect.reasons = finder.reasons(suspect)?;
+            }
+        }
+        Ok(())
     }
 }

@@ -8,6 +8,7 @@
 
 mod accumulation;
 mod android_leaks;
+mod calm;
 mod children;
 mod class_facts;
 mod common_path;
@@ -44,11 +45,13 @@ mod owners;
 mod parts;
 mod paths;
 mod ranges;
+mod reasons;
 mod retained;
 mod roles;
 mod roots;
 mod rows;
 mod runs;
+mod samples;
 mod search;
 mod shared_paths;
 mod site_totals;
@@ -61,6 +64,7 @@ mod survey;
 mod suspect;
 mod suspect_paths;
 mod text;
+mod tops;
 mod tree_shape;
 mod twins;
 mod unchained;
@@ -91,7 +95,7 @@ pub use rows::{FieldRow, FieldTable, Kind, Rows};
 pub use site_totals::SiteTotal;
 pub use step_links::{Link, Links};
 pub use string_rows::StringRow;
-pub use suspect::{Alike, Group, NativeSuspect, Suspect, Who};
+pub use suspect::{Alike, Calm, Group, NativeSuspect, Reason, Suspect, Who};
 pub use unchained::Unchained;
 pub use waste::{
     BoxedWaste, CollectionWaste, Copies, Duplicates, Filling, Unseen, Waste, SPARSE_PLACES,

@@ -17,6 +17,9 @@ use crate::retained::Retained;
 /// Most groups for which the bytes are computed.
 const GROUPS_MAX: usize = 3;
 
+/// So many copies are no chance, even if they retain little.
+const MANY: usize = 8;
+
 /// Most dominators of a class among which a loader or class of the group is looked for.
 const LEVELS_MAX: usize = 1_000;
 
@@ -36,7 +39,8 @@ pub(crate) struct LoaderCopies {
 }
 
 impl LoaderCopies {
-    /// The groups of two or more loaders that retain more than `least` bytes.
+    /// The groups of two or more loaders that retain more than `least` bytes. Of many, a tenth is
+    /// enough: most of their memory is outside of the heap.
     pub(crate) fn of(heap: &Heap<'_>, retained: &Retained, least: u64) -> Vec<Self> {
         let mut groups = groups(heap, retained);
         groups.retain(|group| group.len() > 1 && shared_classes(group) > 0);
@@ -44,7 +48,11 @@ impl LoaderCopies {
         groups.sort_by_key(|group| Reverse(classes(group)));
         groups.truncate(GROUPS_MAX);
         let copies = groups.iter().map(|group| Self::new(heap, retained, group));
-        copies.filter(|copies| copies.bytes > least).collect()
+        let is_much = |copies: &Self| match copies.loaders.len() >= MANY {
+            true => copies.bytes > least / 10,
+            false => copies.bytes > least,
+        };
+        copies.filter(is_much).collect()
     }
 
     fn new(heap: &Heap<'_>, retained: &Retained, group: &[Loader]) -> Self {

@@ -13,8 +13,8 @@ use crate::retained::{Dominator, Retained};
 pub(crate) struct SoftlyHeld(Vec<(u32, u64)>);
 
 impl SoftlyHeld {
-    /// Those of a heap; none if soft references do not count.
-    pub(crate) fn of(heap: &Heap<'_>, retained: &Retained) -> Self {
+    /// Those of a heap; none if soft references do not count. What `passed` dominates is outermost.
+    pub(crate) fn of(heap: &Heap<'_>, retained: &Retained, passed: &FxHashSet<u32>) -> Self {
         if retained.rule() == References::Strong {
             return Self(Vec::new());
         }
@@ -30,6 +30,10 @@ impl SoftlyHeld {
         if most <= retained.total_bytes() / 100 {
             return Self(Vec::new());
         }
+        let is_top = |object: u32| match retained.dominator(object) {
+            Dominator::Object(above) => passed.contains(&above),
+            _ => true,
+        };
         let (mut top, mut depth, mut inside, mut all) = (0, 0_u32, 0_u32, Vec::new());
         retained.walk_tree(|object, bytes, enters| {
             let is_held = held.contains(&object);
@@ -37,7 +41,7 @@ impl SoftlyHeld {
                 (depth, inside) = (depth - 1, inside - u32::from(is_held));
                 return;
             }
-            if depth == 0 {
+            if depth == 0 || (!passed.is_empty() && is_top(object)) {
                 top = object;
             }
             if is_held && inside == 0 {

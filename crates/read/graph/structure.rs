@@ -88,6 +88,7 @@ struct Row {
     is_collection: bool,
     is_lambda: bool,
     is_wrapper: bool,
+    is_loader: bool,
     is_one_of_many: bool,
 }
 
@@ -112,6 +113,7 @@ impl Structure {
                 is_collection: !is_loader && part == Part::Structure && is_collection(&name),
                 is_lambda: name.contains(LAMBDA),
                 is_wrapper: part == Part::Value && is_wrapper(&name),
+                is_loader,
                 is_one_of_many: is_thread || is_loader,
             }
         };
@@ -144,6 +146,11 @@ impl Structure {
     /// Whether the instances of a class are values of the JDK that may hold objects of the program.
     pub(crate) fn is_wrapper(&self, class: u32) -> bool {
         self.is(class, |row| row.is_wrapper)
+    }
+
+    /// Whether the instances of a class are loaders.
+    pub(crate) fn is_loader(&self, class: u32) -> bool {
+        self.is(class, |row| row.is_loader)
     }
 
     /// Whether the instances of a class are threads or loaders: a pool has many, and what one of

@@ -44,6 +44,38 @@ pub struct Alike {
     pub roots: u64,
 }
 
+/// Why elements stay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Their keys are different objects with equal contents.
+    EqualKeys,
+    /// They are different objects with equal contents.
+    Equal,
+    /// Their keys, or their texts in a field of this name, differ only in a number.
+    Numbered(Option<String>),
+    /// The same, but in the length of a list.
+    Listed(Option<String>),
+    /// They have, or have not, come to their end, which this word names.
+    State(&'static str, bool),
+    /// They are references to the same object.
+    SameReferent(u32),
+    /// They wait for a future that is not completed.
+    NotCompleted,
+}
+
+/// Why a suspect does not look like a leak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Calm {
+    /// It is small.
+    Little,
+    /// It is one array of primitive values, or a table of them, which cannot grow.
+    Array,
+    /// It is a collection that has as many elements as it may have.
+    Full(u64),
+    /// It is a collection that cannot be changed, and nothing else leads to its elements.
+    Fixed,
+}
+
 /// One suspect.
 #[derive(Clone, Debug)]
 pub struct Suspect {
@@ -89,6 +121,12 @@ pub struct Suspect {
     pub holds: Vec<Group>,
     /// Where they were allocated, as far as known.
     pub sites: HeldSites,
+    /// Some of the elements, evenly spread.
+    pub(crate) some: Vec<u32>,
+    /// Why they stay, if they say so.
+    pub reasons: Vec<Reason>,
+    /// Why it does not look like a leak.
+    pub calm: Option<Calm>,
 }
 
 /// Memory outside of the heap.
@@ -138,6 +176,9 @@ impl Suspect {
             held,
             holds: Vec::new(),
             sites: HeldSites::default(),
+            some: Vec::new(),
+            reasons: Vec::new(),
+            calm: None,
         }
     }
 

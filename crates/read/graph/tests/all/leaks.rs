@@ -56,7 +56,7 @@ fn a_static_field_that_keeps_all_is_the_first_suspect() {
     read(&dump, |heap, retained| {
         let leaks = Leaks::find(heap, retained, 10).unwrap();
         let first = &leaks.suspects[0];
-        assert_eq!(first.who, Who::Object(heap.object(CACHE).unwrap()));
+        assert_eq!(first.who, Who::Object(heap.object(0x3000).unwrap()));
         assert_eq!(first.accumulation, heap.object(0x3000));
         let path = first.path.as_ref().unwrap();
         assert_eq!(links(heap, path), [".ALL (static)"]);

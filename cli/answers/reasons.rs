@@ -1,0 +1,52 @@
+//! Why a suspect looks like a leak, or does not, in words.
+
+use graph::{Calm, Reason, Suspect};
+
+use crate::answers::sentence::{name, Words};
+use crate::output::number::grouped;
+
+/// The JDK's static field of the files to delete when the JVM ends.
+const DELETED: (&str, &str) = ("class java.io.DeleteOnExitHook", "files");
+
+impl Words<'_, '_> {
+    /// The clauses at the end of a suspect's sentence.
+    pub(super) fn reasons(&self, suspect: &Suspect) -> Vec<String> {
+        if let Some(calm) = suspect.calm {
+            return vec![format!("this does not look like a leak: {}", why(calm))];
+        }
+        let reasons = suspect.reasons.iter().map(|reason| self.reason(reason));
+        let field = suspect.main_path().and_then(|path| path.static_field);
+        let is_deleted = field
+            .is_some_and(|(class, field)| (&*self.object(class), &*self.field(field)) == DELETED);
+        let deleted = is_deleted.then(|| "they are files to delete at exit".to_owned());
+        deleted.into_iter().chain(reasons).collect()
+    }
+
+    fn reason(&self, reason: &Reason) -> String {
+        let differ = |field: &Option<String>, what: &str| match field {
+            Some(field) => format!("by {} they differ only in {what}", name(field)),
+            None => format!("their keys differ only in {what}"),
+        };
+        match reason {
+            Reason::EqualKeys => "their keys are equal, but not the same objects".to_owned(),
+            Reason::Equal => "they are equal, but not the same objects".to_owned(),
+            Reason::Numbered(field) => differ(field, "a number"),
+            Reason::Listed(field) => differ(field, "the length of a list"),
+            Reason::State(word, true) => format!("they are {word}"),
+            Reason::State(word, false) => format!("they are not {word}"),
+            Reason::SameReferent(class) => {
+                format!("they have the same referent, a {}", self.class(*class))
+            }
+            Reason::NotCompleted => "they wait for a future that is not completed".to_owned(),
+        }
+    }
+}
+
+fn why(calm: Calm) -> String {
+    match calm {
+        Calm::Little => "it is less than 1 MB".to_owned(),
+        Calm::Array => "an array cannot grow".to_owned(),
+        Calm::Full(most) => format!("it is full, at most {}", grouped(most)),
+        Calm::Fixed => "the collection cannot be changed".to_owned(),
+    }
+}

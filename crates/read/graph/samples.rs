@@ -1,0 +1,250 @@
+//! What some of a suspect's elements say: the values of their fields, and of their keys in a map.
+
+use std::collections::{BTreeMap, HashMap};
+
+use format::BasicType;
+use rustc_hash::FxHashMap;
+
+use crate::contents::{Contents, FieldValue};
+use crate::error::GraphError;
+use crate::heap::Heap;
+use crate::retained::{Dominator, Retained};
+use crate::structure::Structure;
+
+/// Most elements that are read.
+pub(crate) const SAMPLES_MAX: usize = 32;
+
+/// Most references from an element to a value.
+const DEPTH_MAX: usize = 3;
+
+/// Most objects that are read for one element.
+const OBJECTS_MAX: usize = 64;
+
+/// Most elements of an array that are read.
+const ELEMENTS_MAX: usize = 8;
+
+/// Most bytes that are read of an array.
+const ARRAY_BYTES: usize = 512;
+
+/// Most bytes of a text.
+const TEXT_BYTES: usize = 512;
+
+/// The name of the field of an entry that has the key.
+pub(crate) const KEY: &str = "key";
+
+/// A value that has no parts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Value {
+    Truth(bool),
+    Number(u64),
+    Text(String),
+    /// An array of primitive values.
+    Bytes(Vec<u8>),
+    /// An object that is not read: only itself is equal to it.
+    Object(u32),
+}
+
+/// One element.
+#[derive(Debug, Default)]
+pub(crate) struct Sample {
+    /// Its key, or itself if it is one; `None` if it is in no map.
+    pub(crate) key: Option<u32>,
+    /// The values in it and in its key, by the names of the fields that lead there: `name`,
+    /// `key.host`.
+    pub(crate) values: BTreeMap<String, Value>,
+}
+
+/// An object still to be read.
+struct Open {
+    sample: usize,
+    /// The names of the fields that led there.
+    names: String,
+    object: u32,
+}
+
+/// Reads samples.
+struct Reader<'a, 'p> {
+    heap: &'a Heap<'p>,
+    retained: &'a Retained,
+    structure: &'a Structure,
+    samples: Vec<Sample>,
+    /// How many objects were read for each.
+    read: Vec<usize>,
+    texts: Vec<Open>,
+}
+
+/// Reads these elements. Errors: the file cannot be read.
+pub(crate) fn samples(
+    heap: &Heap<'_>,
+    retained: &Retained,
+    structure: &Structure,
+    elements: &[u32],
+) -> Result<Vec<Sample>, GraphError> {
+    let mut reader = Reader {
+        heap,
+        retained,
+        structure,
+        samples: elements.iter().map(|_| Sample::default()).collect(),
+        read: vec![0; elements.len()],
+        texts: Vec::new(),
+    };
+    let mut open = reader.begin(elements)?;
+    for _ in 0..DEPTH_MAX {
+        let objects: Vec<u32> = open.iter().map(|it| it.object).collect();
+        let contents = heap.contents(&objects, ARRAY_BYTES)?;
+        open = open
+            .iter()
+            .flat_map(|it| reader.enter(it, contents.get(&it.object)))
+            .collect();
+    }
+    for left in open {
+        reader.note(left.sample, left.names, Value::Object(left.object));
+    }
+    reader.read_texts()?;
+    Ok(reader.samples)
+}
+
+impl Reader<'_, '_> {
+    /// The elements and their keys.
+    fn begin(&mut self, elements: &[u32]) -> Result<Vec<Open>, GraphError> {
+        let entry = |element: &u32| match self.retained.dominator(*element) {
+            Dominator::Object(above) if self.is_entry(above) => Some(above),
+            _ => None,
+        };
+        let entries: Vec<Option<u32>> = elements.iter().map(entry).collect();
+        let known: Vec<u32> = entries.iter().copied().flatten().collect();
+        let contents = self.heap.contents(&known, 0)?;
+        let mut keys: FxHashMap<u32, u32> = FxHashMap::default();
+        for (entry, contents) in &contents {
+            let fields = self.heap.fields(contents);
+            let key = fields.iter().find(|it| it.name == KEY);
+            let key = key.and_then(|it| self.heap.object(it.value));
+            keys.extend(key.map(|key| (*entry, key)));
+        }
+        let mut open = Vec::new();
+        for (sample, (element, entry)) in elements.iter().zip(entries).enumerate() {
+            let key = entry.and_then(|entry| keys.get(&entry).copied());
+            if let Some(slot) = self.samples.get_mut(sample) {
+                slot.key = key;
+            }
+            let named = key.map(|key| (KEY, key)).into_iter();
+            let other = Some(("", *element)).filter(|(_, it)| Some(*it) != key);
+            for (names, object) in named.chain(other) {
+                open.extend(self.open(sample, names.to_owned(), object));
+            }
+        }
+        Ok(open)
+    }
+
+    /// Whether an object may be an entry of a map.
+    fn is_entry(&self, object: u32) -> bool {
+        let class = self.heap.class(object);
+        self.heap.class_of_object(object).is_none()
+            && !self.heap.class_name(class).ends_with("[]")
+            && !self.structure.is_one_of_many(class)
+    }
+
+    /// An object to be read, unless it is a text, or too much was read.
+    fn open(&mut self, sample: usize, names: String, object: u32) -> Option<Open> {
+        let (heap, class) = (self.heap, self.heap.class(object));
+        let read = self.read.get_mut(sample)?;
+        let is_other =
+            heap.class_of_object(object).is_some() || self.structure.is_one_of_many(class);
+        if is_other || *read >= OBJECTS_MAX {
+            self.note(sample, names, Value::Object(object));
+            return None;
+        }
+        *read += 1;
+        let open = Open {
+            sample,
+            names,
+            object,
+        };
+        if heap.class_name(class) == "java.lang.String" {
+            self.texts.push(open);
+            return None;
+        }
+        Some(open)
+    }
+
+    /// Notes an object's values; returns the objects that it refers to.
+    fn enter(&mut self, from: &Open, contents: Option<&Contents>) -> Vec<Open> {
+        let below = |name: &str| match from.names.as_str() {
+            "" => name.to_owned(),
+            names => format!("{names}.{name}"),
+        };
+        let mut found = Vec::new();
+        match contents {
+            Some(contents @ Contents::Instance { .. }) => {
+                for field in self.heap.fields(contents) {
+                    let names = below(&field.name);
+                    match self.value(&field) {
+                        Some(value) => self.note(from.sample, names, value),
+                        None => {
+                            let object = self.heap.object(field.value);
+                            let object = object.filter(|_| field.kind == BasicType::Object);
+                            found.extend(object.map(|object| (names, object)));
+                        }
+                    }
+                }
+            }
+            Some(Contents::References { length, ids }) if *length as usize <= ELEMENTS_MAX => {
+                let objects = ids.iter().filter_map(|id| self.heap.object(*id));
+                found.extend(
+                    objects
+                        .enumerate()
+                        .map(|(at, it)| (below(&at.to_string()), it)),
+                );
+            }
+            Some(Contents::Values { length, bytes, .. })
+                if bytes.len() < ARRAY_BYTES && bytes.len() >= *length as usize =>
+            {
+                self.note(from.sample, from.names.clone(), Value::Bytes(bytes.clone()));
+            }
+            _ => self.note(from.sample, from.names.clone(), Value::Object(from.object)),
+        }
+        let found = found.into_iter();
+        let open = found.filter_map(|(names, object)| self.open(from.sample, names, object));
+        open.collect()
+    }
+
+    fn value(&self, field: &FieldValue) -> Option<Value> {
+        match field.kind {
+            BasicType::Object => None,
+            BasicType::Boolean => Some(Value::Truth(field.value != 0)),
+            _ => Some(Value::Number(field.value)),
+        }
+    }
+
+    fn note(&mut self, sample: usize, names: String, value: Value) {
+        if let Some(sample) = self.samples.get_mut(sample) {
+            sample.values.entry(names).or_insert(value);
+        }
+    }
+
+    fn read_texts(&mut self) -> Result<(), GraphError> {
+        let texts = std::mem::take(&mut self.texts);
+        let objects: Vec<u32> = texts.iter().map(|it| it.object).collect();
+        let known = self.heap.strings(&objects, TEXT_BYTES)?;
+        for text in texts {
+            let known = known.get(&text.object);
+            // That of a longer text may differ in the rest.
+            let known = known.filter(|it| it.len() < TEXT_BYTES / 2);
+            let value = known.map_or(Value::Object(text.object), |it| Value::Text(it.clone()));
+            self.note(text.sample, text.names, value);
+        }
+        Ok(())
+    }
+}
+
+/// The values that most samples have, by the names of the fields.
+pub(crate) fn columns(samples: &[Sample]) -> Vec<(&str, Vec<&Value>)> {
+    let mut columns: HashMap<&str, Vec<&Value>> = HashMap::new();
+    for (name, value) in samples.iter().flat_map(|sample| &sample.values) {
+        columns.entry(name).or_default().push(value);
+    }
+    let mut columns: Vec<(&str, Vec<&Value>)> = columns.into_iter().collect();
+    columns.retain(|(_, values)| values.len() * 10 >= samples.len() * 9);
+    columns.sort_by_key(|(name, _)| (name.matches('.').count(), *name));
+    columns
+}
