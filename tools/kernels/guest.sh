@@ -48,7 +48,8 @@ row() {
     "$hprof" histo out.hprof >histo 2>&1
     grep -q ' 20,000 .*Cells\$Cell$' histo || fault "not each object is there"
     "$hprof" leaks $jvm --agent "$agent" >leaks 2>&1 || { cat leaks; fault "hprof leaks"; }
-    grep -q '20,000 Cells' leaks || { cat leaks; fault "hprof leaks sees another heap"; }
+    "$hprof" histo $jvm --agent "$agent" >histo 2>&1 || { cat histo; fault "hprof histo"; }
+    grep -q ' 20,000 .*Cells\$Cell$' histo || { cat histo; fault "hprof histo sees another heap"; }
     kill -TERM $jvm
     wait $jvm
     [ $? -eq 143 ] || fault "the JVM did not end by the signal"
