@@ -12,9 +12,19 @@ impl Words<'_, '_> {
     /// The clauses at the end of a suspect's sentence.
     pub(super) fn reasons(&self, suspect: &Suspect) -> Vec<String> {
         if let Some(calm) = suspect.calm {
-            return vec![format!("this does not look like a leak: {}", why(calm))];
+            let why = why(calm, suspect.soft_bytes);
+            return vec![format!("this does not look like a leak: {why}")];
         }
-        let reasons = suspect.reasons.iter().map(|reason| self.reason(reason));
+        let elements = suspect.held.elements.map_or(0, |it| it.objects);
+        let sampled = suspect.some.len();
+        let reasons = suspect.reasons.iter().map(|reason| {
+            let text = self.reason(reason);
+            let is_sample = elements > sampled as u64 && *reason != Reason::NotCompleted;
+            match is_sample {
+                true => format!("by a sample of {}, {text}", grouped(sampled as u64)),
+                false => text,
+            }
+        });
         let field = suspect.main_path().and_then(|path| path.static_field);
         let is_deleted = field
             .is_some_and(|(class, field)| (&*self.object(class), &*self.field(field)) == DELETED);
@@ -24,7 +34,7 @@ impl Words<'_, '_> {
 
     fn reason(&self, reason: &Reason) -> String {
         let differ = |field: &Option<String>, what: &str| match field {
-            Some(field) => format!("by {} they differ only in {what}", name(field)),
+            Some(field) => format!("they differ only in {what} ({})", name(field)),
             None => format!("their keys differ only in {what}"),
         };
         match reason {
@@ -42,8 +52,11 @@ impl Words<'_, '_> {
     }
 }
 
-fn why(calm: Calm) -> String {
+fn why(calm: Calm, soft_bytes: u64) -> String {
     match calm {
+        Calm::Little if soft_bytes > 0 => {
+            "it is less than 1 MB without what is only softly reachable".to_owned()
+        }
         Calm::Little => "it is less than 1 MB".to_owned(),
         Calm::Array => "an array cannot grow".to_owned(),
         Calm::Full(most) => format!("it is full, at most {}", grouped(most)),

@@ -8,7 +8,7 @@ use std::path::Path;
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 14] = [
     ("agent", 14734),
-    ("cli", 12273),
+    ("cli", 12286),
     ("crates/base/format", 1597),
     ("crates/base/headroom", 249),
     ("crates/base/options", 1812),

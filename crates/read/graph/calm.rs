@@ -14,7 +14,7 @@ use crate::structure::Part;
 use crate::suspect::{Calm, Suspect};
 
 /// A heap in which nothing is larger is that of a JVM and its libraries.
-const LITTLE: u64 = 1 << 20;
+const LITTLE: u64 = 1_000_000;
 
 /// Parts of the names of fields that have the most elements that a collection may have.
 const MOST: [&str; 4] = ["max", "limit", "capacity", "bound"];

@@ -122,7 +122,7 @@ pub struct Suspect {
     /// Where they were allocated, as far as known.
     pub sites: HeldSites,
     /// Some of the elements, evenly spread.
-    pub(crate) some: Vec<u32>,
+    pub some: Vec<u32>,
     /// Why they stay, if they say so.
     pub reasons: Vec<Reason>,
     /// Why it does not look like a leak.
