@@ -77,7 +77,7 @@ fn a_habit_excuses_only_its_writer() {
     };
     assert_eq!(errors("instance-size", size), "oh");
     let null = |dump: &mut Dump| dump.heap(0).push(root(0x05, 0));
-    assert_eq!(errors("root-zero", null), "oh");
+    assert_eq!(errors("root-zero", null), "o");
     let dangling = |dump: &mut Dump| dump.heap(0).push(root(0x05, 0x7000));
     assert_eq!(errors("root-dangling", dangling), "o");
     let line_zero = |dump: &mut Dump| insert_frame(dump, 4, 0);
