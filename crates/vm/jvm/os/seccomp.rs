@@ -1,13 +1,13 @@
 //! Which system calls the seccomp filter of this process ends it for.
 //!
-//! A filter answers a call with an error, which harms nobody, or ends the process. So a forked
-//! probe, which does nothing else, tries the calls that a JVM does without.
+//! A filter answers a call with an error, which harms nobody, or ends the process. So another
+//! process, the probe, which does nothing else, tries the calls that a JVM does without.
 
 use super::descriptor::read;
-use super::fork_handlers::ForkBy;
+use std::ffi::c_void;
 use std::io;
 use std::mem::zeroed;
-use std::ptr::null_mut;
+use std::ptr::{from_ref, null_mut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::OnceLock;
 
@@ -37,9 +37,8 @@ const ASKED: [(libc::c_long, &str); 17] = [
     (libc::SYS_setpgid, "setpgid"),
 ];
 
-/// A fork makes the application wait for about 25 ms for each GB of such memory. A JVM that starts
-/// has little.
-const MOST_COPIED_KB: u64 = 512 << 10;
+/// More than the probe needs.
+const STACK_BYTES: usize = 64 << 10;
 /// A probe that takes longer waits for somebody who does not answer.
 const LIMIT_S: libc::c_uint = 5;
 
@@ -50,12 +49,12 @@ enum Answers {
     AllPass,
     /// The calls that ended the probe.
     Deadly(Vec<libc::c_long>),
-    /// There may be a filter, and a fork would take too long, or failed.
+    /// There may be a filter, and the probe could not be started.
     NotAsked,
 }
 
 /// Whether these calls are known not to end the process; they may still be refused. For calls that
-/// the agent can do without. The first question takes a fork, if there is a filter: ask it early.
+/// the agent can do without. The first question starts the probe, if there is a filter.
 pub fn may_call(calls: &[libc::c_long]) -> bool {
     let is_asked = |call: &libc::c_long| ASKED.iter().any(|(asked, _)| asked == call);
     match answers() {
@@ -108,16 +107,15 @@ fn answers_by(status: &[u8]) -> Answers {
     if !status.is_empty() && number("Seccomp:").unwrap_or(0) == 0 {
         return Answers::AllPass;
     }
-    let is_small = number("RssAnon:").is_some_and(|kb| kb <= MOST_COPIED_KB);
-    let asked = is_small.then(|| with_shared_number(deadly)).flatten();
-    asked.map_or(Answers::NotAsked, Answers::Deadly)
+    deadly().map_or(Answers::NotAsked, Answers::Deadly)
 }
 
 /// The calls that end a process; `None` if there can be no probe.
-fn deadly(survived: &AtomicUsize) -> Option<Vec<libc::c_long>> {
+fn deadly() -> Option<Vec<libc::c_long>> {
     let mut deadly = Vec::new();
+    let survived = AtomicUsize::new(0);
     while survived.load(Ordering::Relaxed) < ASKED.len() {
-        probe(survived).ok()?;
+        probe(&survived).ok()?;
         // It has ended at the next one.
         let ends = ASKED.get(survived.load(Ordering::Relaxed));
         deadly.extend(ends.map(|(call, _)| call));
@@ -126,56 +124,84 @@ fn deadly(survived: &AtomicUsize) -> Option<Vec<libc::c_long>> {
     Some(deadly)
 }
 
-/// Runs this with a zero that forked processes share.
-fn with_shared_number<T>(run: impl FnOnce(&AtomicUsize) -> Option<T>) -> Option<T> {
-    let bytes = size_of::<AtomicUsize>();
-    let (access, flags) = (
-        libc::PROT_READ | libc::PROT_WRITE,
-        libc::MAP_SHARED | libc::MAP_ANONYMOUS,
-    );
-    // SAFETY: new memory, which begins as zeros, and of which nothing is left after `run`.
-    unsafe {
-        let start = libc::mmap(null_mut(), bytes, access, flags, -1, 0);
-        if start == libc::MAP_FAILED {
-            return None;
-        }
-        let answer = run(&*start.cast::<AtomicUsize>());
-        libc::munmap(start, bytes);
-        answer
+/// Starts a process that makes the calls that are left, and counts those that it survives. Waits
+/// for its end.
+///
+/// As for `posix_spawn`, it runs in this process's memory while the calling thread waits: nothing is
+/// copied, however large the heap is. Before Linux 5.16, a core dump ends all processes that share
+/// the memory (`zap_threads`, fs/coredump.c), unless the memory is not to be dumped.
+fn probe(survived: &AtomicUsize) -> io::Result<()> {
+    let is_dumpable = is_dumpable()?;
+    if is_dumpable {
+        set_dumpable(false)?;
+    }
+    let probed = start_probe(survived);
+    if is_dumpable {
+        set_dumpable(true)?;
+    }
+    probed
+}
+
+/// Whether the kernel may dump this process's memory. An error for a process that only root may
+/// dump: it could not become one again.
+fn is_dumpable() -> io::Result<bool> {
+    // SAFETY: a system call without pointers.
+    match unsafe { libc::prctl(libc::PR_GET_DUMPABLE) } {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(io::ErrorKind::PermissionDenied.into()),
     }
 }
 
-/// Forks a process that makes the calls that are left, and counts those that it survives. Waits for
-/// its end.
-fn probe(survived: &AtomicUsize) -> io::Result<()> {
-    // SAFETY: signal sets that outlive the calls. The child only makes system calls, with arguments
-    // that the kernel refuses, and ends. It handles no signal of the JVM's.
+fn set_dumpable(is_dumpable: bool) -> io::Result<()> {
+    // SAFETY: a system call with plain numbers.
+    match unsafe { libc::prctl(libc::PR_SET_DUMPABLE, libc::c_ulong::from(is_dumpable)) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+fn start_probe(survived: &AtomicUsize) -> io::Result<()> {
+    let mut stack = vec![0_u128; STACK_BYTES / size_of::<u128>()];
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: signal sets that outlive the calls. The process has a stack of its own, whose end is
+    // aligned, and what it reads lives on, as this thread waits for it. It handles no signal of the
+    // JVM's.
     unsafe {
         let (mut most, mut before): (libc::sigset_t, libc::sigset_t) = (zeroed(), zeroed());
         libc::sigfillset(&mut most);
         libc::pthread_sigmask(libc::SIG_SETMASK, &most, &mut before);
-        let forked = ForkBy::NoHandlers.fork();
-        if matches!(forked, Ok(0)) {
-            // No core, whoever receives them.
-            libc::prctl(libc::PR_SET_DUMPABLE, 0);
-            libc::signal(libc::SIGALRM, libc::SIG_DFL);
-            libc::sigdelset(&mut most, libc::SIGALRM);
-            libc::alarm(LIMIT_S);
-            libc::pthread_sigmask(libc::SIG_SETMASK, &most, null_mut());
-            for (call, _) in ASKED.iter().skip(survived.load(Ordering::Relaxed)) {
-                libc::syscall(*call, -1, -1, -1, -1, -1, -1);
-                survived.fetch_add(1, Ordering::Relaxed);
-            }
-            libc::_exit(0);
-        }
+        let top = stack.as_mut_ptr_range().end.cast();
+        let pid = libc::clone(try_calls, top, flags, from_ref(survived).cast_mut().cast());
+        let error = io::Error::last_os_error();
         libc::pthread_sigmask(libc::SIG_SETMASK, &before, null_mut());
-        let pid = forked?;
+        if pid < 0 {
+            return Err(error);
+        }
         // It has ended, too, if somebody else has taken its exit code.
         while libc::waitpid(pid, null_mut(), 0) < 0
             && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
         {}
     }
     Ok(())
+}
+
+/// What the probe does: it only makes system calls, with arguments that the kernel refuses.
+extern "C" fn try_calls(survived: *mut c_void) -> libc::c_int {
+    // SAFETY: the number outlives this process, which has signals and limits of its own.
+    unsafe {
+        let survived = &*survived.cast::<AtomicUsize>();
+        libc::signal(libc::SIGALRM, libc::SIG_DFL);
+        let mut alarm: libc::sigset_t = zeroed();
+        libc::sigaddset(&mut alarm, libc::SIGALRM);
+        libc::alarm(LIMIT_S);
+        libc::sigprocmask(libc::SIG_UNBLOCK, &alarm, null_mut());
+        for (call, _) in ASKED.iter().skip(survived.load(Ordering::Relaxed)) {
+            libc::syscall(*call, -1, -1, -1, -1, -1, -1);
+            survived.fetch_add(1, Ordering::Relaxed);
+        }
+        libc::_exit(0)
+    }
 }
 
 #[cfg(test)]
