@@ -16,7 +16,7 @@ pub(crate) struct Order<'o> {
     /// What it is, if it is of the heap.
     pub(crate) product: Product,
     /// Where it goes.
-    pub(crate) place: Place<'o>,
+    pub(crate) recipient: Recipient<'o>,
     /// How it is written.
     pub(crate) format: Format,
     /// Why it is made: the dump and stderr state it. `None` where that does not matter.
@@ -33,7 +33,7 @@ pub(crate) struct Order<'o> {
 
 /// Where a dump or a report goes.
 #[derive(Clone, Debug)]
-pub(crate) enum Place<'o> {
+pub(crate) enum Recipient<'o> {
     /// To a file of its own, with this compression.
     File(&'o FileName, Option<GzipLevel>),
     /// To the connection to this peer.
@@ -57,7 +57,7 @@ impl<'o> Order<'o> {
                 Destination::Socket(product, _) => product,
                 _ => Product::Dump,
             },
-            place: Place::of(options),
+            recipient: Recipient::of(options),
             format: options.format,
             because: None,
             cutoff: options.cutoff,
@@ -119,7 +119,7 @@ impl<'o> Order<'o> {
     /// Whether somebody takes what is made, with a limit of time for each wait. It cannot begin
     /// anew, so no dump is begun that may have to.
     pub(crate) fn has_reader(&self) -> bool {
-        !matches!(self.place, Place::File(..) | Place::Net(_))
+        !matches!(self.recipient, Recipient::File(..) | Recipient::Net(_))
     }
 
     /// What becomes of files that are there.
@@ -133,7 +133,7 @@ impl<'o> Order<'o> {
     }
 }
 
-impl<'o> Place<'o> {
+impl<'o> Recipient<'o> {
     fn of(options: &'o Options) -> Self {
         match &options.destination {
             Destination::File(name) => {

@@ -7,7 +7,7 @@ use crate::inherited;
 use crate::java_errors::JavaErrors;
 use crate::message::{counted, or_none, say, say_if, tell_of_panics};
 use crate::net::{Commanded, Net};
-use crate::order::{Order, Place};
+use crate::order::{Order, Recipient};
 use crate::profile::{self, CpuSamples, Part, Profiles};
 use crate::receiver;
 use crate::thrown::Thrower;
@@ -219,7 +219,7 @@ impl Session {
                     return false;
                 }
                 let report = Order {
-                    place: Place::File(name, None),
+                    recipient: Recipient::File(name, None),
                     format: Format::Text,
                     ..order.clone()
                 };
@@ -228,7 +228,7 @@ impl Session {
             Does::Leaks(asked) => {
                 let graph = Order {
                     product: Product::Graph,
-                    place: Place::Leaks(asked),
+                    recipient: Recipient::Leaks(asked),
                     format: Format::Binary,
                     ..order.clone()
                 };
@@ -260,8 +260,8 @@ impl Session {
     /// connection.
     fn outlet(&self, order: &Order<'_>) -> Option<Box<dyn Outlet>> {
         let options = order.options;
-        match (&order.place, &self.net) {
-            (Place::File(name, gzip), _) => {
+        match (&order.recipient, &self.net) {
+            (Recipient::File(name, gzip), _) => {
                 let chosen = name.choose(&mut USED_NAMES.lock(), order.naming());
                 if let Some(taken) = chosen.taken.filter(|_| options.verbose) {
                     say(&format!(
@@ -274,24 +274,24 @@ impl Session {
                     ..options.target(chosen.path, chosen.existing)
                 }))
             }
-            (Place::Pipe(path), _) => Some(Box::new(receiver::fifo(path.clone(), options))),
-            (Place::Command(pattern), _) => {
+            (Recipient::Pipe(path), _) => Some(Box::new(receiver::fifo(path.clone(), options))),
+            (Recipient::Command(pattern), _) => {
                 let command = pattern.filled_in(&mut USED_NAMES.lock());
                 Some(Box::new(receiver::command(command, options)))
             }
-            (Place::Socket(socket), _) if order.has_no_dump() => {
+            (Recipient::Socket(socket), _) if order.has_no_dump() => {
                 Some(Box::new(receiver::graph_socket(socket, options)))
             }
-            (Place::Leaks(asked), _) => match leaks::outlet(asked, order) {
+            (Recipient::Leaks(asked), _) => match leaks::outlet(asked, order) {
                 Ok(outlet) => Some(Box::new(outlet)),
                 Err(why) => {
                     say(&why);
                     None
                 }
             },
-            (Place::Socket(socket), _) => Some(Box::new(receiver::socket(socket, options))),
-            (Place::Net(_), Some(net)) => Some(Box::new(net.outlet(options.gzip))),
-            (Place::Net(peer), None) => {
+            (Recipient::Socket(socket), _) => Some(Box::new(receiver::socket(socket, options))),
+            (Recipient::Net(_), Some(net)) => Some(Box::new(net.outlet(options.gzip))),
+            (Recipient::Net(peer), None) => {
                 say(&format!(
                     "nothing is sent: there is no connection to {peer}"
                 ));

@@ -10,8 +10,8 @@
 
 use divan::counter::BytesCount;
 use divan::{black_box, Bencher};
-use format::heap::{Instance, PrimitiveArray};
-use format::{heap, mutf8, BasicType};
+use format::sub_record::{Instance, PrimitiveArray};
+use format::{mutf8, sub_record, BasicType};
 use writer::heap_record::encode_head;
 use writer::{Deliver, Segments};
 
@@ -37,7 +37,7 @@ fn instance(bencher: Bencher<'_, '_>, data_bytes: u32) {
         data_bytes,
     });
     let encode = |out: &mut Vec<u8>| {
-        encode_head(heap::INSTANCE_DUMP, &black_box(header), out);
+        encode_head(sub_record::INSTANCE_DUMP, &black_box(header), out);
         out.extend_from_slice(black_box(&data));
         Ok(())
     };

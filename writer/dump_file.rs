@@ -115,11 +115,11 @@ impl DumpFile {
         self.ask(Message::Flush)
     }
 
-    /// The position after the head, from which a forked child continues. Call [`DumpFile::flush`]
-    /// first.
+    /// What a forked child writes behind the head, which this process may go on writing until the
+    /// child begins. Call [`DumpFile::flush`] before that.
     ///
-    /// From the fork until [`DumpFile::finish_with_tail`] the head must not change. The child must
-    /// use only the tail: there this `DumpFile` has no thread, and dropping it would wait for ever.
+    /// The child must use only the tail: there this `DumpFile` has no thread, and dropping it would
+    /// wait for ever.
     pub fn tail(&self) -> Result<Tail, WriteError> {
         self.ask(Message::Tail)
     }

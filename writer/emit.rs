@@ -10,9 +10,9 @@ use tables::{
 use crate::heap_record;
 use crate::record::{self, GraphHeader, Header};
 use crate::{Deliver, Segments, WriteError};
-use format::heap::HeapRecord;
 use format::record::{Frame, LoadClass, Record, StartThread, Trace, Utf8};
 use format::redaction::stars;
+use format::sub_record::HeapRecord;
 use format::{mutf8, ObjectSizes, Root as RootRecord, RootKind, LINE_NATIVE, LINE_UNKNOWN};
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! Encodes big-endian numbers, ids, and lengths that are measured.
 
-use format::heap::{head_bytes, Instance};
-use format::kind::Output;
+use format::codec::Output;
+use format::sub_record::{head_bytes, Instance};
 use format::{ID_SIZE_BYTES, RECORD_HEADER_BYTES};
 
 use crate::WriteError;

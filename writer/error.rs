@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use format::kind::TooMany;
+use format::codec::TooMany;
 use thiserror::Error;
 
 /// Why a dump was not written. Cheap to clone, because all later senders get the writer thread's

@@ -35,7 +35,7 @@ use format::BasicType;
 
 use crate::encoder::put_u4;
 use crate::WriteError;
-use format::heap;
+use format::sub_record;
 
 /// The unit of distances.
 const GRAIN_BYTES: u64 = 8;
@@ -149,7 +149,7 @@ impl GraphObjects {
     }
 
     fn begin(&mut self) {
-        self.bytes.push(heap::GRAPH_OBJECTS);
+        self.bytes.push(sub_record::GRAPH_OBJECTS);
         put_u4(&mut self.bytes, 0);
         put(&mut self.bytes, self.alignment_bytes);
         (self.codes, self.end) = (0, 0);
@@ -280,7 +280,7 @@ mod tests {
             2, // the same class and trace, side by side
             6, 3, // three words back, and from there one ahead
         ];
-        assert_eq!(out[..5], [heap::GRAPH_OBJECTS, 0, 0, 0, 18]);
+        assert_eq!(out[..5], [sub_record::GRAPH_OBJECTS, 0, 0, 0, 18]);
         assert_eq!(out[5..], body);
     }
 

@@ -4,8 +4,8 @@
 //! no length field, so after a failed `encode` its buffer must be truncated to its earlier length;
 //! [`crate::Segments::record`] does that.
 
-use format::heap::HeapRecord;
-use format::kind::{Kind, Output};
+use format::codec::{FieldCodec, Output};
+use format::sub_record::HeapRecord;
 
 use crate::encoder::Head;
 use crate::WriteError;
@@ -19,7 +19,7 @@ pub fn encode(record: &HeapRecord, out: &mut Vec<u8>) -> Result<(), WriteError> 
 
 /// Appends the tag and the fields of an object in one step; the caller appends its data.
 #[inline]
-pub fn encode_head<H: Kind<Value = H>>(tag: u8, head: &H, out: &mut Vec<u8>) {
+pub fn encode_head<H: FieldCodec<Value = H>>(tag: u8, head: &H, out: &mut Vec<u8>) {
     let mut bytes = Head::new();
     bytes.put(&[tag]);
     // No object's head has a list, which might be too long.
@@ -46,7 +46,7 @@ pub(crate) fn count_elements(bytes: usize, element_bytes: u32) -> Result<usize, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use format::heap::{ClassDump, Field};
+    use format::sub_record::{ClassDump, Field};
     use format::BasicType;
 
     #[test]

@@ -10,8 +10,8 @@ use format::BasicType;
 use crate::encoder::{patch_length, put_record_header, u4};
 use crate::heap_record::{count_elements, encode_head};
 use crate::WriteError;
-use format::heap::{ObjectArray, PrimitiveArray};
-use format::{heap, record, ID_SIZE_BYTES, RECORD_HEADER_BYTES};
+use format::sub_record::{ObjectArray, PrimitiveArray};
+use format::{record, sub_record, ID_SIZE_BYTES, RECORD_HEADER_BYTES};
 
 /// Bytes of a full segment, including its header: small enough to be still in the processor's
 /// caches when it is written.
@@ -438,13 +438,13 @@ fn put_each<const N: usize>(
 /// Appends the head of an array with so many elements.
 fn put_values_head(head: &PrimitiveArray, length: u32, out: &mut Vec<u8>) {
     let head = PrimitiveArray { length, ..*head };
-    encode_head(heap::PRIM_ARRAY_DUMP, &head, out);
+    encode_head(sub_record::PRIM_ARRAY_DUMP, &head, out);
 }
 
 /// Likewise.
 fn put_references_head(head: &ObjectArray, length: u32, out: &mut Vec<u8>) {
     let head = ObjectArray { length, ..*head };
-    encode_head(heap::OBJ_ARRAY_DUMP, &head, out);
+    encode_head(sub_record::OBJ_ARRAY_DUMP, &head, out);
 }
 
 #[cfg(test)]

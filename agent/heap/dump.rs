@@ -13,7 +13,7 @@ use super::tried::{Tried, OOP_MAP};
 use crate::copied::{self, Step};
 use crate::ending;
 use crate::message::{counted, or_none, say, say_if, tell_client};
-use crate::order::{Order, Place};
+use crate::order::{Order, Recipient};
 use format::{answer, ObjectSizes};
 use jvm::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJECTS};
 use jvm::env::{Env, Vm};
@@ -163,7 +163,7 @@ fn begin_line(request: Request<'_>) -> String {
     if let Some(what) = sent_what(order) {
         return format!("sending {what} to a command that asked for it");
     }
-    if let Place::Leaks(asked) = &order.place {
+    if let Recipient::Leaks(asked) = &order.recipient {
         return format!("running hprof {} for {outlet}", asked.question);
     }
     let Some(seen) = request.census.map(Census::snapshot) else {

@@ -1,7 +1,7 @@
 //! The result of a heap dump, for the summary line.
 
 use crate::message::counted;
-use crate::order::{Order, Place};
+use crate::order::{Order, Recipient};
 use format::answer;
 use options::Product;
 use std::path::PathBuf;
@@ -26,13 +26,15 @@ impl Outcome {
     /// request.
     pub(super) fn end_line(&self, order: &Order<'_>, total: Duration) -> String {
         let path = self.path.display();
-        let done = match (&order.place, sent_what(order)) {
-            (Place::Leaks(asked), _) if asked.question == "leaks" => {
+        let done = match (&order.recipient, sent_what(order)) {
+            (Recipient::Leaks(asked), _) if asked.question == "leaks" => {
                 format!("appended the leak report to {path}")
             }
-            (Place::Leaks(asked), _) => format!("appended the {} report to {path}", asked.question),
-            (Place::Pipe(_), _) => format!("sent the heap dump to {path}"),
-            (Place::Command(_), _) => {
+            (Recipient::Leaks(asked), _) => {
+                format!("appended the {} report to {path}", asked.question)
+            }
+            (Recipient::Pipe(_), _) => format!("sent the heap dump to {path}"),
+            (Recipient::Command(_), _) => {
                 format!("sent the heap dump to {path}, which ended with exit code 0")
             }
             (_, Some(what)) => format!("sent {what}"),
@@ -89,7 +91,7 @@ pub(super) fn missing(cut_arrays: u64, unread_stacks: u64) -> String {
 
 /// The thing that a command gets through a socket; `None` for output that has a place of its own.
 pub(super) fn sent_what(order: &Order<'_>) -> Option<&'static str> {
-    let is_sent = matches!(order.place, Place::Socket(_));
+    let is_sent = matches!(order.recipient, Recipient::Socket(_));
     is_sent.then_some(match order.product {
         Product::Graph => "the graph of the heap",
         Product::Counts => "the counts of the heap",

@@ -7,7 +7,7 @@
 use super::surplus::{surplus, Kept};
 use crate::heap::cause;
 use crate::message::say;
-use crate::order::{Order, Place};
+use crate::order::{Order, Recipient};
 use format::{record, RECORD_HEADER_BYTES};
 use jvm::os::owner;
 use options::file_name::FileName;
@@ -55,8 +55,8 @@ pub(crate) fn remove_surplus(order: &Order<'_>, last: &Path) {
 
 /// The pattern of the dumps of which a number is kept, and this number.
 fn pattern<'o>(order: &Order<'o>) -> Option<(&'o FileName, usize)> {
-    match order.place {
-        Place::File(name, _) if order.because.is_some() => Some((name, order.options.kept?)),
+    match order.recipient {
+        Recipient::File(name, _) if order.because.is_some() => Some((name, order.options.kept?)),
         _ => None,
     }
 }

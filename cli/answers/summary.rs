@@ -6,7 +6,7 @@ use reader::{KindTotal, Summary, ThreadSummary};
 use serde_json::{json, Map};
 
 use crate::answers::sizes_by::SizesBy;
-use crate::files::dump_file::DumpFile;
+use crate::files::input_file::InputFile;
 use crate::output::cell::Cell;
 use crate::output::date::date;
 use crate::output::frame;
@@ -21,7 +21,7 @@ use crate::output::table::Table;
 const NAMES_BYTES: u64 = 1 << 30;
 
 /// Reads what is in the file.
-pub(crate) fn of(file: &DumpFile) -> Result<Summary, Failure> {
+pub(crate) fn of(file: &InputFile) -> Result<Summary, Failure> {
     let mut dump = file.reader()?;
     let mut summary = reader::summarize(&mut dump).map_err(|fault| file.failure(&fault))?;
     drop(dump);
@@ -31,7 +31,7 @@ pub(crate) fn of(file: &DumpFile) -> Result<Summary, Failure> {
     Ok(summary)
 }
 
-fn name_threads(summary: &mut Summary, file: &DumpFile) -> Result<(), Failure> {
+fn name_threads(summary: &mut Summary, file: &InputFile) -> Result<(), Failure> {
     for thread in &mut summary.threads {
         let is_hidden = thread.name.as_deref().is_some_and(reader::is_redacted);
         thread.name = thread.name.take().filter(|_| !is_hidden);
@@ -61,7 +61,7 @@ fn name_threads(summary: &mut Summary, file: &DumpFile) -> Result<(), Failure> {
 }
 
 /// Adds it, and an empty line.
-pub(crate) fn add<'a>(answer: &mut Sections<'a>, summary: &'a Summary, file: &DumpFile) {
+pub(crate) fn add<'a>(answer: &mut Sections<'a>, summary: &'a Summary, file: &InputFile) {
     head(answer, summary, file);
     let records = summary.records.iter().map(|(name, total)| (*name, *total));
     kinds(answer, "records", "records", records);
@@ -106,7 +106,7 @@ pub(crate) fn add<'a>(answer: &mut Sections<'a>, summary: &'a Summary, file: &Du
     answer.line("");
 }
 
-fn head(answer: &mut Sections<'_>, summary: &Summary, file: &DumpFile) {
+fn head(answer: &mut Sections<'_>, summary: &Summary, file: &InputFile) {
     let header = &summary.header;
     let size = match file.bytes {
         // An uncompressed file may be truncated, and thus contain less than its records claim.

@@ -36,13 +36,13 @@ pub(crate) const END: [u8; RECORD_HEADER_BYTES] = [record::HEAP_DUMP_END, 0, 0, 
 const NOBODY_ELSE: Mode = Mode::XUSR.union(Mode::RWXG).union(Mode::RWXO);
 
 /// A socket in the JVM's folder for temporary files; it goes when this is dropped.
-pub(crate) struct Place {
+pub(crate) struct AgentSocket {
     name: String,
     listener: UnixListener,
     _left: Leftover,
 }
 
-impl Place {
+impl AgentSocket {
     /// A new one, which only the JVM's user may connect to. Errors: the JVM has no such folder; the
     /// name is there; the JVM's user may not make it there.
     pub(crate) fn new(jvm: &Jvm) -> Result<Self, Failure> {
@@ -243,7 +243,7 @@ pub(crate) mod tests {
             true => (54_321, 54_322),
             false => (own.uid(), own.gid()),
         };
-        let made = || Place::made(&held, "socket".to_owned(), (user, group));
+        let made = || AgentSocket::made(&held, "socket".to_owned(), (user, group));
         if is_root {
             // Root does not do there what that user may not.
             assert_eq!(made().err(), Some(Errno::ACCESS));

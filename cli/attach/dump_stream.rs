@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Pid;
 
 use crate::attach::agent_request::AgentRequest;
-use crate::attach::agent_stream::{Incoming, Place};
+use crate::attach::agent_stream::{AgentSocket, Incoming};
 use crate::attach::protocol::Jvm;
 use crate::output::number::grouped;
 use crate::output::outcome::{Failure, Verdict};
@@ -33,7 +33,7 @@ pub(crate) fn run(
                 .to_owned(),
         ));
     }
-    let place = Place::new(jvm)?;
+    let place = AgentSocket::new(jvm)?;
     let options = options(&format!("send=dump:{}", place.path().display()));
     let request = AgentRequest::new(jvm, agent, options)?;
     let began = Instant::now();
@@ -75,7 +75,7 @@ type Passing = Receiver<io::Result<bool>>;
 
 /// Passes on what the JVM sends, in a thread that the end of the process ends: the output may block
 /// it for ever.
-fn start(incoming: &Arc<Incoming>, place: &Place, jvm: &Jvm) -> io::Result<Passing> {
+fn start(incoming: &Arc<Incoming>, place: &AgentSocket, jvm: &Jvm) -> io::Result<Passing> {
     let (listener, from) = (place.listener().try_clone()?, jvm.process().pid());
     let (tell, passing) = channel();
     let incoming = Arc::clone(incoming);

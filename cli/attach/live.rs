@@ -17,7 +17,7 @@ use rustix::fs::{memfd_create, MemfdFlags};
 use rustix::process::Pid;
 
 use crate::attach::agent_request::{AgentRequest, Reply};
-use crate::attach::agent_stream::{Incoming, Place, END};
+use crate::attach::agent_stream::{AgentSocket, Incoming, END};
 use crate::attach::memory_watch;
 use crate::attach::protocol::Jvm;
 use crate::output::outcome::Failure;
@@ -68,7 +68,7 @@ fn sent(pid: i32, agent: Option<&Path>, what: &str) -> Result<(File, Option<u64>
             ))
         })?;
     memory_watch::begin()?;
-    let place = Place::new(&jvm)?;
+    let place = AgentSocket::new(&jvm)?;
     let options = format!("heap=dump,stop=n,send={what}:{}", place.path().display());
     let request = AgentRequest::new(&jvm, agent, options)?;
     let (reply, taken) = asked(request, &jvm, &place, &mut file);
@@ -96,7 +96,7 @@ fn sent(pid: i32, agent: Option<&Path>, what: &str) -> Result<(File, Option<u64>
 fn asked(
     request: AgentRequest<'_>,
     jvm: &Jvm,
-    place: &Place,
+    place: &AgentSocket,
     file: &mut File,
 ) -> (Result<Reply, Failure>, io::Result<bool>) {
     let (incoming, from) = (Incoming::default(), jvm.process().pid());

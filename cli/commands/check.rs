@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use reader::{CheckOptions, Fault, Origin, Report, RuleTotal, Severity};
 
 use crate::answers::summary;
-use crate::files::dump_file::DumpFile;
+use crate::files::input_file::InputFile;
 use crate::output::cell::Cell;
 use crate::output::number::counted;
 use crate::output::outcome::{Failure, Verdict};
@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
 
 /// Checks the file and prints the result.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    let file = DumpFile::new(&arguments.file)?;
+    let file = InputFile::new(&arguments.file)?;
     let options = CheckOptions {
         most: match arguments.top {
             None => TOP,

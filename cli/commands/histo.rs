@@ -5,8 +5,8 @@ use reader::Histogram;
 use crate::answers::histo::{histogram, of_heap, of_jvm, of_objects};
 use crate::answers::top::{top, By};
 use crate::attach::live::counts_of;
-use crate::files::dump_file::DumpFile;
 use crate::files::heap_file::{GraphArguments, SizesOf};
+use crate::files::input_file::InputFile;
 use crate::output::number::limit;
 use crate::output::outcome::{Failure, Verdict};
 use crate::output::stdout::print;
@@ -94,7 +94,7 @@ fn by_shallow(arguments: &Arguments) -> Result<Verdict, Failure> {
         print(arguments.json, answer)?;
         return Ok(Verdict::Sound);
     }
-    let file = DumpFile::of_one(&graph.file, graph.dump)?;
+    let file = InputFile::of_one(&graph.file, graph.dump)?;
     let found = Histogram::read(&mut file.reader()?);
     let found = found.map_err(|fault| file.failure(&fault))?;
     file.done();

@@ -6,8 +6,8 @@ use format::AreaKind;
 use graph::{Heap, NativeMemory};
 
 use crate::answers::memory::{memory, ProcessFacts};
-use crate::files::dump_file::{DumpFile, STDIN};
 use crate::files::heap_file::{failure, heap, opened_jvm, SizesOf};
+use crate::files::input_file::{InputFile, STDIN};
 use crate::output::number::limit;
 use crate::output::outcome::{Failure, Verdict};
 use crate::output::sections::Sections;
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let mut process = process.map_err(Failure::Input)?;
     let file = match pid {
         Some(pid) => opened_jvm(pid, arguments.agent.as_deref())?,
-        None => DumpFile::of_one(&arguments.file, arguments.dump)?,
+        None => InputFile::of_one(&arguments.file, arguments.dump)?,
     };
     let note = file.progress(2);
     let heap = heap(&file, SizesOf::Jvm, &note)?;
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 /// The memory of a heap, and of the process that has it. Errors: the file cannot be read; the
 /// process has ended, or the system hides it.
 pub(crate) fn answer<'a>(
-    file: &DumpFile,
+    file: &InputFile,
     heap: &'a Heap<'_>,
     process: Option<&Process>,
     most: usize,

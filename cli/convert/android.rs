@@ -5,14 +5,14 @@
 
 use std::io::{self, Write};
 
-use format::{heap, record, HEADER_1_0_2};
+use format::{record, sub_record, HEADER_1_0_2};
 use reader::{DamageKind, DumpReader, Event, HeapRecord, RootKind, Tee, Version};
 
-use crate::files::dump_file::DumpFile;
+use crate::files::input_file::InputFile;
 use crate::output::number::counted;
 use crate::output::outcome::{Failure, Verdict};
 
-use super::order::{Arguments, Form};
+use super::arguments::{Arguments, Form};
 
 /// Bytes of sub-records that are gathered for a segment.
 const SEGMENT_BYTES: usize = 1 << 20;
@@ -64,7 +64,7 @@ struct Converter<'a> {
 }
 
 impl Converter<'_> {
-    fn all(&mut self, dump: &mut DumpReader<'_>, file: &DumpFile) -> Result<(), Failure> {
+    fn all(&mut self, dump: &mut DumpReader<'_>, file: &InputFile) -> Result<(), Failure> {
         let header = dump.header();
         self.to.write_all(HEADER_1_0_2)?;
         self.to.write_all(&[0])?;
@@ -115,7 +115,7 @@ impl Converter<'_> {
     }
 
     /// Writes the event's bytes and its data as they are.
-    fn pass(&mut self, dump: &mut DumpReader<'_>, file: &DumpFile) -> Result<(), Failure> {
+    fn pass(&mut self, dump: &mut DumpReader<'_>, file: &InputFile) -> Result<(), Failure> {
         self.to.write_all(&self.bytes)?;
         while !dump
             .next_chunk()
@@ -160,7 +160,7 @@ impl Converter<'_> {
                 self.segment.extend(kept(id_bytes));
             }
             HeapRecord::NoData(array) => {
-                self.segment.push(heap::PRIM_ARRAY_DUMP);
+                self.segment.push(sub_record::PRIM_ARRAY_DUMP);
                 self.segment.extend(kept(id_bytes + 4));
                 self.segment.extend([0, 0, 0, 0, array.kind.code()]);
             }
@@ -179,7 +179,7 @@ impl Converter<'_> {
         &mut self,
         bytes: u64,
         dump: &mut DumpReader<'_>,
-        file: &DumpFile,
+        file: &InputFile,
     ) -> Result<(), Failure> {
         self.bytes.clear();
         if bytes > GATHERED_BYTES {

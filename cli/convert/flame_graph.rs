@@ -5,7 +5,7 @@ use std::io::Write;
 use inferno::flamegraph::color::{BasicPalette, Palette};
 use inferno::flamegraph::{self, Options};
 
-use crate::files::dump_file::DumpFile;
+use crate::files::input_file::InputFile;
 use crate::output::number::grouped;
 use crate::output::outcome::Failure;
 use crate::output::plain::plain;
@@ -21,7 +21,7 @@ const PICTURE_BYTES_MAX: u64 = 128 << 20;
 pub(super) fn draw(
     profile: &Profile,
     folded: &Folded,
-    file: &DumpFile,
+    file: &InputFile,
     to: &mut dyn Write,
 ) -> Result<(), Failure> {
     if folded.total == 0 {

@@ -1,9 +1,9 @@
 //! `hprof convert`: a dump or a profile in another form.
 
 mod android;
+mod arguments;
 mod flame_graph;
 mod folded;
-mod order;
 mod pprof;
 mod profile;
 mod redacted;
@@ -13,8 +13,8 @@ mod transcribed;
 use crate::output::number::{counted, grouped};
 use crate::output::outcome::{Failure, Verdict};
 
-pub(crate) use order::Arguments;
-use order::Form;
+pub(crate) use arguments::Arguments;
+use arguments::Form;
 use profile::Profile;
 
 /// Reads the file and writes the other one.

@@ -5,11 +5,11 @@ use std::rc::Rc;
 use reader::{CpuKind, CpuTable, Profiles, SiteTable, Stacks};
 
 use crate::answers::site_source::{choose, SiteSource};
-use crate::files::dump_file::DumpFile;
+use crate::files::input_file::InputFile;
 use crate::output::outcome::Failure;
 
+use super::arguments::Source;
 use super::folded::Folded;
-use super::order::Source;
 
 /// Stacks with their weights.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub(super) struct Row {
 
 impl Profile {
     /// What this source has; by default the first that the file has.
-    pub(super) fn read(file: &DumpFile, from: Option<Source>) -> Result<Self, Failure> {
+    pub(super) fn read(file: &InputFile, from: Option<Source>) -> Result<Self, Failure> {
         let mut found = file.whole(Profiles::read)?;
         let (samples, times) = (found.samples.take(), found.times.take());
         let samples = samples.map(|table| (table, CpuKind::Samples));

@@ -9,7 +9,7 @@ use crate::output::number::counted;
 use crate::output::outcome::{Failure, Verdict};
 use crate::output::screen;
 
-use super::order::{Arguments, Form};
+use super::arguments::{Arguments, Form};
 
 /// Reads the dump and writes the copy.
 pub(super) fn write(arguments: &Arguments) -> Result<Verdict, Failure> {

@@ -7,12 +7,12 @@ mod table_file;
 
 use graph::FieldTable;
 
-use crate::files::dump_file::bare;
 use crate::files::heap_file::Loaded;
+use crate::files::input_file::bare;
 use crate::output::number::{grouped, percent};
 use crate::output::outcome::{Failure, Verdict};
 
-use super::order::Arguments;
+use super::arguments::Arguments;
 use folder::Folder;
 
 /// Passes over the file: two for the graph, one for rows, one for strings.

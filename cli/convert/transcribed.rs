@@ -4,7 +4,7 @@ use ::text::{transcribe, Settings, TextError};
 
 use crate::output::outcome::{Failure, Verdict};
 
-use super::order::{Arguments, Form};
+use super::arguments::{Arguments, Form};
 
 /// Reads the file and writes it as text.
 pub(super) fn write(arguments: &Arguments) -> Result<Verdict, Failure> {

@@ -7,7 +7,7 @@ use graph::{GraphError, Heap, Input, Options, References, Retained};
 
 use crate::attach::live::graph_of;
 use crate::attach::memory_watch;
-use crate::files::dump_file::DumpFile;
+use crate::files::input_file::InputFile;
 use crate::output::outcome::{Failure, Verdict};
 use crate::output::sections::Sections;
 use crate::output::stdout::print;
@@ -44,10 +44,10 @@ impl GraphArguments {
     }
 
     /// The file, or what the JVM with this process id sends.
-    pub(crate) fn open(&self) -> Result<DumpFile, Failure> {
+    pub(crate) fn open(&self) -> Result<InputFile, Failure> {
         match process_named(&self.file) {
             Some(pid) => opened_jvm(pid, self.agent.as_deref()),
-            None => DumpFile::of_one(&self.file, self.dump),
+            None => InputFile::of_one(&self.file, self.dump),
         }
     }
 
@@ -64,10 +64,10 @@ impl GraphArguments {
 }
 
 /// The objects of a JVM that runs, to be read as a file is.
-pub(crate) fn opened_jvm(pid: i32, agent: Option<&Path>) -> Result<DumpFile, Failure> {
+pub(crate) fn opened_jvm(pid: i32, agent: Option<&Path>) -> Result<InputFile, Failure> {
     let name = format!("JVM {pid}");
     let (sent, pause_millis) = graph_of(pid, agent)?;
-    DumpFile::of_jvm(Path::new(&name), sent, pause_millis)
+    InputFile::of_jvm(Path::new(&name), sent, pause_millis)
 }
 
 /// Which references keep an object alive.
@@ -114,7 +114,7 @@ pub(crate) fn only_a_file(file: clap::Arg) -> clap::Arg {
 #[derive(Debug)]
 pub(crate) struct Loaded {
     /// Where it was read from.
-    pub(crate) file: DumpFile,
+    pub(crate) file: InputFile,
     /// Its objects.
     pub(crate) heap: Heap<'static>,
     /// Their retained sizes.
@@ -126,7 +126,7 @@ pub(crate) struct Loaded {
 impl Loaded {
     /// Reads the dump and computes retained sizes; `note` is told of the bytes of two passes.
     pub(crate) fn read(
-        file: DumpFile,
+        file: InputFile,
         arguments: &GraphArguments,
         note: &'static (dyn Fn(u64) + Sync),
     ) -> Result<Self, Failure> {
@@ -159,7 +159,7 @@ impl Loaded {
 
 /// Reads the dump as a graph; `note` is told of the bytes of two passes.
 pub(crate) fn heap<'n>(
-    file: &DumpFile,
+    file: &InputFile,
     sizes: SizesOf,
     note: &'n (dyn Fn(u64) + Sync),
 ) -> Result<Heap<'n>, Failure> {
@@ -174,7 +174,7 @@ pub(crate) fn heap<'n>(
 }
 
 /// A failure of the graph, with the file's name.
-pub(crate) fn failure(file: &DumpFile, fault: &GraphError) -> Failure {
+pub(crate) fn failure(file: &InputFile, fault: &GraphError) -> Failure {
     file.done();
     match fault {
         GraphError::Read(fault) => file.failure(fault),

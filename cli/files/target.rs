@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::geteuid;
 
-use crate::files::dump_file::DumpFile;
+use crate::files::input_file::InputFile;
 use crate::output::outcome::Failure;
 use crate::proc::leftover::{making, Leftover};
 
@@ -46,7 +46,7 @@ pub(crate) fn write_new<T>(
 /// folder or nowhere; or the system refuses.
 pub(crate) fn write<T>(
     path: &Path,
-    input: &DumpFile,
+    input: &InputFile,
     content: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     put(path, input, content).map_err(|failure| failure.of_target(path))
@@ -54,7 +54,7 @@ pub(crate) fn write<T>(
 
 fn put<T>(
     path: &Path,
-    input: &DumpFile,
+    input: &InputFile,
     content: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let (place, there) = resolve(path)?;

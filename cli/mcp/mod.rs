@@ -8,8 +8,8 @@ use std::io::{self, BufReader, Write};
 use std::path::PathBuf;
 
 use crate::attach::protocol::Jvm;
-use crate::files::dump_file::DumpFile;
 use crate::files::heap_file::GraphArguments;
+use crate::files::input_file::InputFile;
 use crate::output::outcome::{Failure, Verdict};
 use crate::proc::process::process_named;
 
@@ -19,7 +19,7 @@ use tools::HeapTools;
 ///
 /// This is a server of the Model Context Protocol on standard input and output.
 /// A client of the protocol starts the command and asks it. The tools are overview, leaks, top,
-/// histo, path, show, threads and waste; for a running JVM also refresh. The first question reads
+/// histo, show, threads, memory and waste; for a running JVM also refresh. The first question reads
 /// the heap, which stays in memory. An answer has at most 8 kB and counts what it leaves out.
 ///
 /// The model sees no strings of the heap without `--strings`, and the command writes nothing
@@ -74,6 +74,6 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
     }
     match pid {
         Some(pid) => Jvm::find(pid).map(drop).map_err(Failure::Input),
-        None => DumpFile::new(file)?.reader().map(drop),
+        None => InputFile::new(file)?.reader().map(drop),
     }
 }

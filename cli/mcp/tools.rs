@@ -26,8 +26,8 @@ use crate::answers::waste::Waste;
 use crate::attach::dump_place::DumpPlace;
 use crate::attach::protocol::Jvm;
 use crate::commands::memory;
-use crate::files::dump_file::DumpFile;
 use crate::files::heap_file::{opened_jvm, GraphArguments, Loaded};
+use crate::files::input_file::InputFile;
 use crate::output::date::date;
 use crate::output::outcome::Failure;
 use crate::output::plain::plain;
@@ -86,12 +86,12 @@ impl<'a> HeapTools<'a> {
     /// Reads what the source has. Errors: it cannot be read.
     fn load(&self) -> Result<Loaded, Failure> {
         let file = match &self.source {
-            Source::File(path) => DumpFile::of_one(path, self.graph.dump)?,
+            Source::File(path) => InputFile::of_one(path, self.graph.dump)?,
             Source::Jvm(pid) => opened_jvm(*pid, self.graph.agent.as_deref())?,
             Source::Written(name, file) => {
                 let mut file = file.try_clone()?;
                 file.rewind()?;
-                DumpFile::of_open(name, file)?
+                InputFile::of_open(name, file)?
             }
         };
         Loaded::read(file, self.graph, UNSEEN)
@@ -172,10 +172,11 @@ impl<'a> HeapTools<'a> {
                 source.as_ref(),
                 top.unwrap_or(10),
             ),
-            _ => {
+            "waste" => {
                 let top = top.unwrap_or(5);
                 Waste { top, strings }.answer(loaded)
             }
+            _ => return Err(Failure::Input(format!("there is no tool {tool}"))),
         };
         answer.map(|answer| json!(answer))
     }

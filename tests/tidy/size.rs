@@ -7,26 +7,26 @@ use std::path::Path;
 /// Most lines of product code of each package: neither blank nor comment, without tests, examples
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 14] = [
-    ("agent", 14734),
-    ("cli", 12286),
-    ("crates/base/format", 1597),
+    ("agent", 14732),
+    ("cli", 12287),
+    ("crates/base/format", 1599),
     ("crates/base/headroom", 249),
     ("crates/base/options", 1812),
     ("crates/read/graph", 9216),
-    ("crates/read/reader", 6873),
-    ("crates/read/text", 1324),
+    ("crates/read/reader", 6880),
+    ("crates/read/text", 1327),
     ("crates/vm/bytecode", 2523),
     ("crates/vm/hotspot", 4520),
-    ("crates/vm/jvm", 4765),
+    ("crates/vm/jvm", 4781),
     ("crates/vm/snapshot", 3518),
     ("tables", 1154),
     ("writer", 3811),
 ];
 /// Most words of each document.
 const MOST_WORDS: [(&str, usize); 25] = [
-    ("ARCHITECTURE.md", 1498),
+    ("ARCHITECTURE.md", 1579),
     ("CHANGELOG.md", 242),
-    ("CONTRIBUTING.md", 851),
+    ("CONTRIBUTING.md", 902),
     ("README.md", 605),
     ("docs/analysis.md", 1647),
     ("docs/benchmarks.md", 1238),
@@ -42,11 +42,11 @@ const MOST_WORDS: [(&str, usize); 25] = [
     ("docs/mcp.md", 487),
     ("docs/memory.md", 602),
     ("docs/options.md", 1218),
-    ("docs/production.md", 1976),
+    ("docs/production.md", 1983),
     ("docs/releasing.md", 197),
     ("docs/security.md", 117),
     ("docs/sql.md", 1077),
-    ("docs/troubleshooting.md", 2073),
+    ("docs/troubleshooting.md", 2076),
     ("java-tests/README.md", 586),
     ("java-tests/real/README.md", 239),
 ];

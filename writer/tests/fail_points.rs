@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use format::heap::HeapRecord;
+use format::sub_record::HeapRecord;
 use format::{Root, RootKind};
 use tables::{ObjectTable, Tables};
 use writer::heap_record;

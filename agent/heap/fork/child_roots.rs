@@ -5,7 +5,7 @@ use super::child::{HeapCopy, Task};
 use super::message::{FromChild, Roots, Sent, ThreadIds, ThreadNoteMessage};
 use super::process::Watchdog;
 use crate::heap::facts::roots::RootNotes;
-use crate::order::Place;
+use crate::order::Recipient;
 use format::MemoryArea;
 use hotspot::Readable;
 use jvm::os::room::is_readable;
@@ -84,8 +84,8 @@ impl Task<'_, '_> {
             addresses,
             threads: threads.collect(),
             frames: standing.message,
-            objects: match self.order.place {
-                Place::Leaks(_) => copy.snapshot.marks.count(),
+            objects: match self.order.recipient {
+                Recipient::Leaks(_) => copy.snapshot.marks.count(),
                 _ => 0,
             },
             sizes: self.vm_structs.size_places.all(&copy.snapshot),

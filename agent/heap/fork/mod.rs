@@ -14,7 +14,6 @@
 //! [`not_copied`], and where the child permits itself to read all memory.
 #![allow(unsafe_code)]
 
-mod answers;
 mod attempt;
 mod child;
 mod child_file;
@@ -22,6 +21,7 @@ mod child_roots;
 mod childs_end;
 mod childs_memory;
 mod compiled_frames;
+mod conversation;
 mod crew;
 mod descriptors;
 mod forker;

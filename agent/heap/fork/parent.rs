@@ -1,9 +1,9 @@
 //! A dump by snapshot, as the parent makes it: prepare, fork, answer the child, finish the file.
 
-use super::answers::{broken_word, Answers};
 use super::attempt::Attempt;
 use super::child::Task;
 use super::compiled_frames;
+use super::conversation::{broken_word, Conversation};
 use super::forker::{Forker, WithoutBarrier};
 use super::image::{AnyImage, HeapImage};
 use super::known_objects::KnownObjects;
@@ -151,7 +151,7 @@ impl<'f> Attempt<'f> {
         // The image last: its end takes time, and threads wait at the gate.
         drop((closed, known, held, self.keep(image, forked.is_err())));
         let (child, objects) = forked?;
-        let mut answers = Answers {
+        let mut answers = Conversation {
             attempt: self,
             catalogue: &mut catalogue,
             objects,

@@ -7,14 +7,14 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
-pub mod heap;
-pub mod kind;
+pub mod codec;
 pub mod mutf8;
 pub mod name;
 pub mod name_pattern;
 pub mod record;
 pub mod redaction;
 pub mod sent_numbers;
+pub mod sub_record;
 
 mod basic_type;
 mod class_name;

@@ -2,9 +2,9 @@
 //!
 //! Source: format text, "The following TAGs are supported".
 
-use crate::kind::{
-    bytes_of, parts, row_bytes, tags, Id, Input, Kind, Left, List, Output, Rest, TooMany, F4, I4,
-    U1, U2, U4, U8,
+use crate::codec::{
+    bytes_of, parts, row_bytes, tags, FieldCodec, Id, Input, Left, List, Output, Rest, TooMany, F4,
+    I4, U1, U2, U4, U8,
 };
 
 tags! {

@@ -1,7 +1,7 @@
 //! The roots of a heap dump: their tags, their names, and what their sub-records contain besides
 //! the object.
 
-use crate::kind::{Id, Input, Kind, Output, TooMany, U4};
+use crate::codec::{FieldCodec, Id, Input, Output, TooMany, U4};
 use crate::NO_FRAME;
 
 /// What a root's sub-record may contain after the object's id.

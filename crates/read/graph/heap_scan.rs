@@ -4,9 +4,9 @@
 //! [`reader::DumpReader`] returns the same records as events, with all checks. Here a record costs
 //! only a few loads.
 
-use format::heap::{head_bytes, Instance};
-use format::kind::{Bytes, Kind};
-use format::{heap, record, BasicType};
+use format::codec::{Bytes, FieldCodec};
+use format::sub_record::{head_bytes, Instance};
+use format::{record, sub_record, BasicType};
 use reader::{sub_record, HeapRecord, ReadError, Source, CLASS_BYTES_MAX};
 
 use crate::graph_objects::graph_objects;
@@ -55,10 +55,10 @@ fn scan_ids<const ID: u32>(
         let whole = match window.look(HEAD_BYTES)?.first() {
             None | Some(&record::HEAP_DUMP_END) if end == OPEN_END => return Ok(ScanEnd::Whole),
             None => false,
-            Some(&heap::INSTANCE_DUMP) => instance::<ID, _>(window, end, twins, visitor)?,
-            Some(&heap::GRAPH_OBJECTS) if ID == 8 => graph_objects(window, visitor)?,
+            Some(&sub_record::INSTANCE_DUMP) => instance::<ID, _>(window, end, twins, visitor)?,
+            Some(&sub_record::GRAPH_OBJECTS) if ID == 8 => graph_objects(window, visitor)?,
             Some(tag) => {
-                let is_class = *tag == heap::CLASS_DUMP;
+                let is_class = *tag == sub_record::CLASS_DUMP;
                 visit::<ID>(window, end, is_class, twins, visitor)?
             }
         };

@@ -9,8 +9,8 @@ use crate::budget::{bytes_of, entries, Budget};
 use crate::error::ReadError;
 use crate::names::Names;
 use crate::strings::StringTable;
-use format::heap::{ClassDump, Field};
 use format::record::LoadClass;
+use format::sub_record::{ClassDump, Field};
 
 /// A class, from LOAD CLASS and CLASS DUMP.
 #[derive(Clone, Debug, Default)]

@@ -16,9 +16,9 @@ use crate::heap_length::{
 use crate::plain_file::PlainFile;
 use crate::record::RecordHead;
 use crate::source::Source;
-use format::heap::HeapRecord;
-use format::kind::{Id, Input, Kind, U1};
+use format::codec::{FieldCodec, Id, Input, U1};
 use format::record::Record;
+use format::sub_record::HeapRecord;
 
 /// The next item in the file.
 #[derive(Clone, Debug, PartialEq)]

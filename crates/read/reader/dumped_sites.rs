@@ -8,7 +8,7 @@ use crate::names::Names;
 use crate::object_sums::{held_bytes, Kind, Sizing, Sums};
 use crate::sites::{Amount, SiteTable};
 use crate::stacks::Stacks;
-use format::heap::HeapRecord;
+use format::sub_record::HeapRecord;
 
 /// The objects of a dump by trace, class and size. Memory grows with the number of these, not of
 /// objects.

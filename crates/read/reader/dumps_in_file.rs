@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use format::kind::Input;
+use format::codec::Input;
 use format::{record as tag, RECORD_HEADER_BYTES};
 
 use crate::error::ReadError;

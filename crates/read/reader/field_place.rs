@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::classes::{Class, ClassTable};
 use crate::strings::StringTable;
-use format::heap::Field;
+use format::sub_record::Field;
 
 /// A field of an instance, and where its value stands.
 #[derive(Clone, Debug)]

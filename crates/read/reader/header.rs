@@ -1,6 +1,6 @@
 //! The header of a file: version, size of identifiers, time.
 
-use format::kind::{Kind, U1, U4, U8};
+use format::codec::{FieldCodec, U1, U4, U8};
 
 use crate::error::ReadError;
 use crate::source::Source;

@@ -5,9 +5,9 @@
 //! 4 GiB in one record, the length has only the lower 32 bits. Some files for Android have records
 //! that end inside a sub-record; Android's own readers go on after it.
 
-use format::heap::{head_bytes, ClassDump, HeapRecord};
-use format::kind::{bytes_of, Bytes, TEXT_BYTES_MAX};
+use format::codec::{bytes_of, Bytes, TEXT_BYTES_MAX};
 use format::record::{AllocSites, Record};
+use format::sub_record::{head_bytes, ClassDump, HeapRecord};
 use format::{record, RootKind, RECORD_HEADER_BYTES};
 
 /// The number of bytes after the record's head that are examined. Most names are shorter.

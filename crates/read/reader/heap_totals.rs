@@ -10,7 +10,7 @@ use crate::damage::Damage;
 use crate::heap_places::HeapPlaces;
 use crate::object_sums::{held_bytes, Kind, Sizing, Sums};
 use crate::twins::ClassInstances;
-use format::heap::HeapRecord;
+use format::sub_record::HeapRecord;
 use format::Root;
 use format::RootKind;
 

@@ -68,12 +68,12 @@ pub use dump::{DumpReader, Event, Open};
 pub use dumps_in_file::{copy_one_dump, dumps_in_file, dumps_in_stream};
 pub use error::ReadError;
 pub use field_place::{big_endian, FieldPlace};
-pub use format::heap::{
-    ClassDump, Field, HeapInfo, HeapRecord, Instance, ObjectArray, PrimitiveArray, Static,
-};
 pub use format::record::{
     AllocSite, AllocSites, ControlSettings, CpuSample, CpuSamples, EndThread, Frame, HeapDumpEnd,
     HeapSummary, LoadClass, Record, StartThread, Trace, UnloadClass, Utf8,
+};
+pub use format::sub_record::{
+    ClassDump, Field, HeapInfo, HeapRecord, Instance, ObjectArray, PrimitiveArray, Static,
 };
 pub use format::{Root, RootKind};
 pub use header::{Header, Version};

@@ -13,7 +13,7 @@ use crate::budget::entries;
 use crate::directory::Directory;
 use crate::reference_width::ReferenceWidth;
 use crate::sizes::Sizes;
-use format::heap::HeapRecord;
+use format::sub_record::HeapRecord;
 
 /// The layout of objects as far as it is known.
 #[derive(Clone, Debug)]

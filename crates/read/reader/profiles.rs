@@ -13,8 +13,8 @@ use crate::opened::Opened;
 use crate::sites::SiteTable;
 use crate::stacks::{SpelledStacks, Stacks};
 use crate::text::{TextEvent, TextReader};
-use format::heap::HeapRecord;
 use format::record::{CpuSamples, Record};
+use format::sub_record::HeapRecord;
 
 /// The profiles of a file, binary or text.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! The head of a record.
 
-use format::kind::{Kind, U1, U4};
+use format::codec::{FieldCodec, U1, U4};
 
 use crate::error::ReadError;
 use crate::source::Source;
@@ -10,7 +10,7 @@ use crate::source::Source;
 pub struct RecordHead {
     /// Offset of the tag.
     pub offset: u64,
-    /// Kind of the record (format text, "The following TAGs are supported").
+    /// FieldCodec of the record (format text, "The following TAGs are supported").
     pub tag: u8,
     /// Microseconds since the header's time; 0 in most files.
     pub time_micros: u32,

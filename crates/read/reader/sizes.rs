@@ -7,7 +7,7 @@
 use format::{BasicType, JvmFacts, ObjectSizes, UNIT_BYTES};
 
 use crate::classes::{ClassTable, Layout};
-use format::heap::Static;
+use format::sub_record::Static;
 
 /// The layout of a JVM's objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

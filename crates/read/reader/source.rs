@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
 
-use format::kind::{Input, TEXT_BYTES_MAX};
+use format::codec::{Input, TEXT_BYTES_MAX};
 
 use crate::error::ReadError;
 use crate::members::Members;
@@ -365,7 +365,7 @@ impl Input for Source<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use format::kind::{Kind, I4, U1, U2, U4, U8};
+    use format::codec::{FieldCodec, I4, U1, U2, U4, U8};
     use std::io::{self, Seek, Write};
 
     fn source(bytes: &'static [u8]) -> Source<'static> {

@@ -3,7 +3,7 @@
 
 use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
-use format::heap::HeapRecord;
+use format::sub_record::HeapRecord;
 
 /// Sub-records that are examined.
 const RECORDS_MAX: u64 = 100_000;

@@ -12,7 +12,7 @@ use crate::error::ReadError;
 use crate::heap_places::HeapPlaces;
 use crate::java_text::{is_redacted, JavaText, REDACTED_NAME};
 use crate::strings::StringTable;
-use format::heap::HeapRecord;
+use format::sub_record::HeapRecord;
 
 /// Longest name read, in bytes of its array.
 const NAME_BYTES_MAX: u64 = 4096;

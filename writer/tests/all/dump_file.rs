@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
-use format::heap::PrimitiveArray;
+use format::sub_record::PrimitiveArray;
 use format::BasicType;
 use writer::{Deliver, DumpFile, GzipLevel, Segments, Target, WriteError, Written};
 

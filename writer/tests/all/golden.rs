@@ -5,9 +5,13 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use format::heap::{ClassDump, Field, HeapRecord, Instance, ObjectArray, PrimitiveArray, Static};
 use format::record::{EndThread, Frame, HeapDumpEnd, LoadClass, Record, StartThread, Trace, Utf8};
-use format::{heap, BasicType, ClassName, Root, RootKind, LINE_NATIVE, LINE_UNKNOWN, NO_FRAME};
+use format::sub_record::{
+    ClassDump, Field, HeapRecord, Instance, ObjectArray, PrimitiveArray, Static,
+};
+use format::{
+    sub_record, BasicType, ClassName, Root, RootKind, LINE_NATIVE, LINE_UNKNOWN, NO_FRAME,
+};
 use tables::profile::{Cost, Costs, Site, SiteOrder, SiteTotals, Sites};
 use tables::{ClassId, TraceId};
 use writer::heap_record::{self, encode_head};
@@ -361,7 +365,7 @@ fn objects() {
     };
     let fields = "1 tag, 8 object, 4 trace serial, 8 class, 4 bytes of data, 4 data";
     check("instance_dump", fields, |out| {
-        encode_head(heap::INSTANCE_DUMP, &instance, out);
+        encode_head(sub_record::INSTANCE_DUMP, &instance, out);
         out.extend([0, 0, 0, 5]);
         Ok(())
     });
@@ -376,7 +380,7 @@ fn objects() {
     let fields = "1 tag, 8 array, 4 trace serial, 4 elements, 8 array class, 8 element 0, \
                   8 element 1 null";
     check("object_array_dump", fields, |out| {
-        encode_head(heap::OBJ_ARRAY_DUMP, &array, out);
+        encode_head(sub_record::OBJ_ARRAY_DUMP, &array, out);
         out.extend(ids);
         Ok(())
     });
@@ -389,7 +393,7 @@ fn objects() {
     };
     let fields = "1 tag, 8 array, 4 trace serial, 4 elements, 1 element type";
     check("primitive_array_header", fields, |out| {
-        encode_head(heap::PRIM_ARRAY_DUMP, &array, out);
+        encode_head(sub_record::PRIM_ARRAY_DUMP, &array, out);
         Ok(())
     });
 }

@@ -1,12 +1,12 @@
 //! The tables of records: lengths by the format's text, and what is encoded is decoded.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-use format::heap::{
+use format::codec::Bytes;
+use format::record::{self, CpuSample, CpuSamples, Frame, Record, Trace, Utf8};
+use format::sub_record::{
     self, head_bytes, ClassDump, Field, HeapInfo, HeapRecord, Instance, ObjectArray,
     PrimitiveArray, Static,
 };
-use format::kind::Bytes;
-use format::record::{self, CpuSample, CpuSamples, Frame, Record, Trace, Utf8};
 use format::{BasicType, Root, RootKind};
 
 #[test]
@@ -54,7 +54,7 @@ fn each_tag_has_one_name() {
     assert_eq!(names.count(), 6 + RootKind::ALL.len());
     assert_eq!(Record::name_of(0x1C), Some("HEAP DUMP SEGMENT"));
     assert_eq!(HeapRecord::name_of(0xC3), Some("PRIMITIVE ARRAY NODATA"));
-    assert_eq!(HeapRecord::name_of(heap::GRAPH_OBJECTS), None);
+    assert_eq!(HeapRecord::name_of(sub_record::GRAPH_OBJECTS), None);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn an_array_of_references_is_not_primitive() {
         bytes: &bytes,
         id_bytes: 4,
     };
-    assert!(HeapRecord::read(heap::PRIM_ARRAY_DUMP, &mut from).is_err());
+    assert!(HeapRecord::read(sub_record::PRIM_ARRAY_DUMP, &mut from).is_err());
 }
 
 /// What is decoded of these bytes, all of them.

@@ -8,8 +8,8 @@ mod dumps;
 pub(super) mod old;
 mod output;
 mod profiles;
-mod record;
 mod row;
+mod when;
 
 pub(super) use row::Row;
 
@@ -25,7 +25,7 @@ pub(super) struct Group {
 pub(super) const GROUPS: [Group; 4] = [
     Group {
         title: "What to record, and when",
-        rows: record::ROWS,
+        rows: when::ROWS,
     },
     Group {
         title: "Where it goes",

@@ -9,7 +9,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 
-use format::{heap, record, RootKind};
+use format::{record, sub_record, RootKind};
 use graph::{Dominator, Heap, Input, Leaks, Options, References, Retained, Who};
 use sample::Dump;
 
@@ -41,7 +41,7 @@ fn file(count: u64, next: impl Fn(u64) -> u64, roots: impl Fn(u64, &mut Vec<u8>)
     for first in (0..count).step_by(100_000) {
         let mut part = Vec::new();
         for number in first..first + 100_000 {
-            part.push(heap::INSTANCE_DUMP);
+            part.push(sub_record::INSTANCE_DUMP);
             part.extend_from_slice(&entry(number).to_be_bytes());
             part.extend_from_slice(&[0; 4]);
             part.extend_from_slice(&ENTRY.to_be_bytes());

@@ -10,8 +10,8 @@ use super::serials::Serials;
 use crate::budget::entries;
 use crate::classes::{Class, ClassTable, Layout};
 use crate::strings::StringTable;
-use format::heap::ClassDump;
 use format::record::LoadClass;
+use format::sub_record::ClassDump;
 
 /// The root of the class hierarchy.
 const OBJECT: &str = "java/lang/Object";

@@ -16,8 +16,8 @@ use crate::header::Header;
 use crate::id_set::IdSet;
 use crate::record::RecordHead;
 use crate::strings::StringTable;
-use format::heap::{ClassDump, HeapRecord};
 use format::record::{AllocSites, Frame, LoadClass, Record, StartThread};
+use format::sub_record::{ClassDump, HeapRecord};
 
 /// All rules that one pass can check.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
 use crate::id_set::IdSet;
 use crate::strings::StringTable;
-use format::heap::{ClassDump, HeapRecord, Instance, ObjectArray, PrimitiveArray, Static};
+use format::sub_record::{ClassDump, HeapRecord, Instance, ObjectArray, PrimitiveArray, Static};
 use format::RootKind;
 
 /// References that are looked up at once.

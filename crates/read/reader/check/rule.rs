@@ -164,7 +164,7 @@ rules! {
     ControlFlags, "control-flags", Nobody, "CONTROL SETTINGS with flags other than 1, allocation traces, and 2, CPU samples.";
     // Roots.
     RootUnknown, "root-unknown", JdkAgent, "ROOT UNKNOWN; JOL refuses the file.";
-    // HotSpot: a class whose mirror found no memory, after an OutOfMemoryError (heapDumper.cpp, StickyClassDumper).
+    // HotSpot: of a class whose mirror found no memory (StickyClassDumper in heapDumper.cpp).
     RootZero, "root-zero", Jdk, "A root of object 0.";
     RootDangling, "root-dangling", Jdk, "A root of an object that is not in the file.";
     RootLate, "root-late", HotSpot, "A root after an object; the order is classes, roots, objects.";

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use crate::{ClassDump, DumpReader, Event, HeapRecord, Instance, Open, Record, RecordHead, Utf8};
-use format::heap::{head_bytes, COUNT_BYTES, TAG_BYTES};
 use format::redaction::{Redacted as Word, Redaction};
+use format::sub_record::{head_bytes, COUNT_BYTES, TAG_BYTES};
 use format::{BasicType, JvmFacts, RECORD_HEADER_BYTES};
 
 use super::blanks::Blanks;
@@ -87,7 +87,14 @@ impl Copy<'_, '_> {
                     self.blanks.blank(data..data + bytes, 0);
                 }
             }
-            _ => {}
+            Event::Record(..) | Event::HeapStart(_) | Event::HeapEnd | Event::Damage(_) => {}
+            Event::Heap(
+                _,
+                HeapRecord::Root(_)
+                | HeapRecord::ObjectArray(_)
+                | HeapRecord::NoData(_)
+                | HeapRecord::HeapInfo(_),
+            ) => {}
         }
     }
 

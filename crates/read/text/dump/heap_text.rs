@@ -27,7 +27,10 @@ impl Part {
             HeapRecord::Root(_) => Some(Self::Roots),
             HeapRecord::Class(_) => Some(Self::Classes),
             HeapRecord::HeapInfo(_) => None,
-            _ => Some(Self::Objects),
+            HeapRecord::Instance(_)
+            | HeapRecord::ObjectArray(_)
+            | HeapRecord::PrimitiveArray(_)
+            | HeapRecord::NoData(_) => Some(Self::Objects),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Which system calls the seccomp filter of this process ends it for.
 //!
-//! A filter answers a call with an error, which harms nobody, or ends the process. So another
+//! A filter verdicts a call with an error, which harms nobody, or ends the process. So another
 //! process, the probe, which does nothing else, tries the calls that a JVM does without.
 
 use super::descriptor::read;
@@ -44,7 +44,7 @@ const LIMIT_S: libc::c_uint = 5;
 
 /// What is known of the calls.
 #[derive(Debug)]
-enum Answers {
+enum Verdicts {
     /// There is no filter.
     AllPass,
     /// The calls that ended the probe.
@@ -57,18 +57,18 @@ enum Answers {
 /// the agent can do without. The first question starts the probe, if there is a filter.
 pub fn may_call(calls: &[libc::c_long]) -> bool {
     let is_asked = |call: &libc::c_long| ASKED.iter().any(|(asked, _)| asked == call);
-    match answers() {
-        Answers::AllPass => true,
-        Answers::Deadly(deadly) => calls
+    match verdicts() {
+        Verdicts::AllPass => true,
+        Verdicts::Deadly(deadly) => calls
             .iter()
             .all(|call| is_asked(call) && !deadly.contains(call)),
-        Answers::NotAsked => false,
+        Verdicts::NotAsked => false,
     }
 }
 
 /// An error if one of these calls is known to end the process. For calls that are needed.
 pub fn check(calls: &[libc::c_long]) -> io::Result<()> {
-    let Answers::Deadly(deadly) = answers() else {
+    let Verdicts::Deadly(deadly) = verdicts() else {
         return Ok(());
     };
     let mut known = ASKED.iter().filter(|(call, _)| deadly.contains(call));
@@ -82,22 +82,22 @@ pub fn check(calls: &[libc::c_long]) -> io::Result<()> {
 
 /// Has the probe tried the calls, if there is a filter.
 pub fn ask() {
-    answers();
+    verdicts();
 }
 
-fn answers() -> &'static Answers {
-    static ANSWERS: OnceLock<Answers> = OnceLock::new();
-    if let Some(answers) = ANSWERS.get() {
-        return answers;
+fn verdicts() -> &'static Verdicts {
+    static VERDICTS: OnceLock<Verdicts> = OnceLock::new();
+    if let Some(verdicts) = VERDICTS.get() {
+        return verdicts;
     }
     match read("/proc/self/status") {
-        Ok(status) => ANSWERS.get_or_init(|| answers_by(&status)),
+        Ok(status) => VERDICTS.get_or_init(|| verdicts_by(&status)),
         // Later there may be a descriptor for it.
-        Err(_) => &Answers::NotAsked,
+        Err(_) => &Verdicts::NotAsked,
     }
 }
 
-fn answers_by(status: &[u8]) -> Answers {
+fn verdicts_by(status: &[u8]) -> Verdicts {
     // The name of the process may be no text.
     let status = String::from_utf8_lossy(status);
     let number = |name: &str| {
@@ -105,9 +105,9 @@ fn answers_by(status: &[u8]) -> Answers {
         value.split_whitespace().next()?.parse::<u64>().ok()
     };
     if !status.is_empty() && number("Seccomp:").unwrap_or(0) == 0 {
-        return Answers::AllPass;
+        return Verdicts::AllPass;
     }
-    deadly().map_or(Answers::NotAsked, Answers::Deadly)
+    deadly().map_or(Verdicts::NotAsked, Verdicts::Deadly)
 }
 
 /// The calls that end a process; `None` if there can be no probe.
@@ -127,9 +127,9 @@ fn deadly() -> Option<Vec<libc::c_long>> {
 /// Starts a process that makes the calls that are left, and counts those that it survives. Waits
 /// for its end.
 ///
-/// As for `posix_spawn`, it runs in this process's memory while the calling thread waits: nothing is
-/// copied, however large the heap is. Before Linux 5.16, a core dump ends all processes that share
-/// the memory (`zap_threads`, fs/coredump.c), unless the memory is not to be dumped.
+/// As for `posix_spawn`, it runs in this process's memory while the calling thread waits: nothing
+/// is copied, however large the heap is. Before Linux 5.16, a core dump ends all processes that
+/// share the memory (`zap_threads`, fs/coredump.c), unless the memory is not to be dumped.
 fn probe(survived: &AtomicUsize) -> io::Result<()> {
     let is_dumpable = is_dumpable()?;
     if is_dumpable {

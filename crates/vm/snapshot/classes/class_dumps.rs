@@ -3,7 +3,7 @@
 use crate::classes::{Class, ClassFacts, MirrorReferences, Names, ResolvedReferences, Role, Shape};
 use crate::memory::{Memory, ProcessMemory};
 use crate::{Failure, Snapshot};
-use format::heap::{ClassDump, Field, HeapRecord, Static};
+use format::sub_record::{ClassDump, Field, HeapRecord, Static};
 use format::{BasicType, EMPTY_TRACE_SERIAL};
 use std::collections::HashSet;
 use tables::{class_chain, ClassId, ClassRow, LoaderId, ObjectId, ObjectTable, Tables};

@@ -12,8 +12,8 @@ use super::room::fill;
 use crate::classes::{Class, Shape};
 use crate::memory::{Memory, ProcessMemory};
 use crate::{Failure, Snapshot};
-use format::heap::{Instance, ObjectArray, PrimitiveArray};
-use format::{heap, BasicType};
+use format::sub_record::{Instance, ObjectArray, PrimitiveArray};
+use format::{sub_record, BasicType};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tables::TraceId;
 use writer::heap_record::encode_head;
@@ -198,7 +198,7 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
         let (memory, object) = (self.snapshot.memory, head.object);
         let oops = self.snapshot.layout.oops;
         self.segments.record(|out| {
-            encode_head(heap::INSTANCE_DUMP, head, out);
+            encode_head(sub_record::INSTANCE_DUMP, head, out);
             fill(out, (head.data_bytes + AT_ONCE_BYTES) as usize, |room| {
                 for field in fields {
                     let read = memory.u64(field.place(object));

@@ -3,13 +3,13 @@
 //! Source: format text, the tables under HEAP DUMP; of Android's, its `hprof.cc`. No sub-record has
 //! a length, so readers compute where the next one starts.
 
-use crate::kind::{
-    bytes_of, parts, row_bytes, tags, Id, Input, Kind, List, Output, PrimitiveType, TooMany, Type,
-    Valued, U2, U4,
+use crate::codec::{
+    bytes_of, parts, row_bytes, tags, FieldCodec, Id, Input, List, Output, PrimitiveType, TooMany,
+    Type, Valued, U2, U4,
 };
 use crate::Root;
 
-pub use crate::kind::Static;
+pub use crate::codec::Static;
 
 tags! {
     /// A sub-record of a heap dump.
@@ -142,6 +142,6 @@ pub const COUNT_BYTES: u32 = U2::BYTES;
 
 /// Bytes of the tag and of all fields of a sub-record, before its data; of CLASS DUMP, with the
 /// counts of its lists.
-pub const fn head_bytes<P: Kind>(id_bytes: u32) -> u32 {
+pub const fn head_bytes<P: FieldCodec>(id_bytes: u32) -> u32 {
     TAG_BYTES + bytes_of::<P>(id_bytes)
 }

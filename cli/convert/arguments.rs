@@ -7,8 +7,8 @@ use clap::ValueEnum;
 use flate2::{write::GzEncoder, Compression};
 use format::redaction::FieldPatterns;
 
-use crate::files::dump_file::{DumpFile, STDIN};
 use crate::files::heap_file::{only_a_file, GraphArguments, Rule, SizesOf};
+use crate::files::input_file::{InputFile, STDIN};
 use crate::files::target;
 use crate::output::outcome::Failure;
 use crate::output::plain::plain;
@@ -166,14 +166,14 @@ impl Arguments {
             .map(|(option, _, _, forms)| (option, forms))
     }
 
-    pub(super) fn input(&self) -> Result<DumpFile, Failure> {
-        DumpFile::of_one(&self.graph.file, self.graph.dump)
+    pub(super) fn input(&self) -> Result<InputFile, Failure> {
+        InputFile::of_one(&self.graph.file, self.graph.dump)
     }
 
     /// Writes what `content` makes, whole or not at all, unless it goes to standard output.
     pub(super) fn write<T>(
         &self,
-        input: &DumpFile,
+        input: &InputFile,
         form: Form,
         content: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
     ) -> Result<T, Failure> {

@@ -52,7 +52,7 @@ pub struct TooMany {
 }
 
 /// A kind of field.
-pub trait Kind {
+pub trait FieldCodec {
     /// What a decoded field holds.
     type Value;
     /// Bytes of a field beside its identifiers; of a list those of the count.
@@ -71,7 +71,7 @@ pub trait Kind {
 }
 
 /// Bytes of each entry of a list; 0 for other kinds.
-pub(crate) const fn row_bytes<K: Kind>(id_bytes: u32) -> u32 {
+pub(crate) const fn row_bytes<K: FieldCodec>(id_bytes: u32) -> u32 {
     K::ROW_BYTES + K::ROW_IDS * id_bytes
 }
 
@@ -118,7 +118,7 @@ impl Input for Bytes<'_> {
 }
 
 /// Bytes of a field if identifiers have `id_bytes`; of a list those of the count.
-pub const fn bytes_of<K: Kind>(id_bytes: u32) -> u32 {
+pub const fn bytes_of<K: FieldCodec>(id_bytes: u32) -> u32 {
     K::BYTES + K::IDS * id_bytes
 }
 
@@ -129,7 +129,7 @@ macro_rules! kinds {
         #[derive(Clone, Copy, Debug)]
         pub struct $name;
 
-        impl Kind for $name {
+        impl FieldCodec for $name {
             type Value = $value;
             const BYTES: u32 = $bytes;
             const IDS: u32 = $ids;
@@ -186,7 +186,9 @@ kinds! {
 #[derive(Clone, Copy, Debug)]
 pub struct List<C, E>(PhantomData<(C, E)>);
 
-impl<C: Kind<Value: Copy + Into<u32> + TryFrom<usize>>, E: Kind> Kind for List<C, E> {
+impl<C: FieldCodec<Value: Copy + Into<u32> + TryFrom<usize>>, E: FieldCodec> FieldCodec
+    for List<C, E>
+{
     /// At most [`ENTRIES_MAX`] entries.
     type Value = Vec<E::Value>;
     const BYTES: u32 = C::BYTES;
@@ -232,7 +234,7 @@ pub struct Static {
     pub value: u64,
 }
 
-impl<K: Kind<Value: Into<u64> + TryFrom<u64>>> Kind for Valued<K> {
+impl<K: FieldCodec<Value: Into<u64> + TryFrom<u64>>> FieldCodec for Valued<K> {
     type Value = Static;
     /// Those before the value.
     const BYTES: u32 = K::BYTES + Type::BYTES;
@@ -262,7 +264,7 @@ impl<K: Kind<Value: Into<u64> + TryFrom<u64>>> Kind for Valued<K> {
     }
 }
 
-impl<P: Kind<Value = P>> Kind for Box<P> {
+impl<P: FieldCodec<Value = P>> FieldCodec for Box<P> {
     type Value = Self;
     const BYTES: u32 = P::BYTES;
     const IDS: u32 = P::IDS;
@@ -284,20 +286,20 @@ macro_rules! parts {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq)]
         pub struct $name {
-            $($(#[$field_doc])* pub $field: <$kind as Kind>::Value,)*
+            $($(#[$field_doc])* pub $field: <$kind as FieldCodec>::Value,)*
         }
 
         #[allow(unused_variables)] // Of a part without fields.
-        impl Kind for $name {
+        impl FieldCodec for $name {
             type Value = Self;
-            const BYTES: u32 = 0 $(+ <$kind as Kind>::BYTES)*;
-            const IDS: u32 = 0 $(+ <$kind as Kind>::IDS)*;
-            const ROW_BYTES: u32 = 0 $(+ <$kind as Kind>::ROW_BYTES)*;
-            const ROW_IDS: u32 = 0 $(+ <$kind as Kind>::ROW_IDS)*;
+            const BYTES: u32 = 0 $(+ <$kind as FieldCodec>::BYTES)*;
+            const IDS: u32 = 0 $(+ <$kind as FieldCodec>::IDS)*;
+            const ROW_BYTES: u32 = 0 $(+ <$kind as FieldCodec>::ROW_BYTES)*;
+            const ROW_IDS: u32 = 0 $(+ <$kind as FieldCodec>::ROW_IDS)*;
 
             #[inline]
             fn read<I: Input>(from: &mut I) -> Result<Self, I::Error> {
-                Ok(Self { $($field: <$kind as Kind>::read(from)?),* })
+                Ok(Self { $($field: <$kind as FieldCodec>::read(from)?),* })
             }
 
             #[inline]
@@ -308,7 +310,7 @@ macro_rules! parts {
             ) -> Result<(), TooMany> {
                 $(
                     let what = concat!("the number of ", stringify!($field));
-                    <$kind as Kind>::put(&part.$field, what, to)?;
+                    <$kind as FieldCodec>::put(&part.$field, what, to)?;
                 )*
                 Ok(())
             }
@@ -343,7 +345,7 @@ macro_rules! tags {
             /// unknown.
             pub fn read<I: Input>(tag: u8, from: &mut I) -> Result<Option<Self>, I::Error> {
                 Ok(Some(match tag {
-                    $($($tag => Self::$variant(<$part as Kind>::read(from)?),)?)*
+                    $($($tag => Self::$variant(<$part as FieldCodec>::read(from)?),)?)*
                     _ => {
                         $(return Ok($other::read(tag, from)?.map(Self::$other));)?
                         #[allow(unreachable_code)]
@@ -363,7 +365,7 @@ macro_rules! tags {
             /// Appends the part, without its tag and its data. Errors: a list is too long.
             pub fn put(&self, to: &mut impl Output) -> Result<(), TooMany> {
                 match self {
-                    $($(Self::$variant(part) => <$part as Kind>::put(part, $name, to),)?)*
+                    $($(Self::$variant(part) => <$part as FieldCodec>::put(part, $name, to),)?)*
                     $(Self::$other(other) => $other::put(other, to),)?
                 }
             }

@@ -3,7 +3,9 @@
 
 use super::attempt::Attempt;
 use super::childs_end::{silence, Stage};
-use super::message::{FramesMessage, FromChild, Sent, ThreadIds, ThreadNoteMessage, Written};
+use super::message::{
+    FramesMessage, FromChild, Roots, Sent, ThreadIds, ThreadNoteMessage, Written,
+};
 use super::process::Child;
 use crate::copied::{self, Step};
 use crate::ending::{self, Quiet, Waiting, LOOK};
@@ -43,7 +45,7 @@ const ANALYSIS_BYTES: u64 = 60;
 const PROGRESS: Duration = Duration::from_secs(5);
 
 /// Everything the parent needs to answer the child.
-pub(super) struct Answers<'d, 'f> {
+pub(super) struct Conversation<'d, 'f> {
     pub(super) attempt: &'d Attempt<'f>,
     pub(super) catalogue: &'d mut Catalogue<'f>,
     pub(super) objects: ObjectTable,
@@ -60,7 +62,7 @@ pub(super) struct Answers<'d, 'f> {
     pub(super) kept_texts: Vec<StringId>,
 }
 
-impl Answers<'_, '_> {
+impl Conversation<'_, '_> {
     /// Converses with the child until it ends the conversation.
     pub(super) fn converse(
         &mut self,
@@ -85,8 +87,7 @@ impl Answers<'_, '_> {
                 Ok(FromChild::Roots(roots)) => {
                     check_room(roots.objects)?;
                     writing = true;
-                    self.tell_of_jvm(&roots.sizes, roots.areas);
-                    let ids = self.take_roots(&roots.addresses, &roots.threads, roots.frames)?;
+                    let ids = self.take_roots(roots)?;
                     copied::tell(Step::Copied);
                     // If the child no longer listens, the next message shows that, or its absence.
                     let _ = ids.send(&mut socket);
@@ -139,21 +140,16 @@ impl Answers<'_, '_> {
 
     /// Gives every object of the child its address, writes the head of the file, and answers with
     /// the threads' numbers.
-    fn take_roots(
-        &mut self,
-        addresses: &[u64],
-        threads: &[ThreadNoteMessage],
-        frames: FramesMessage,
-    ) -> Result<ThreadIds, DumpError> {
-        for (position, &address) in addresses.iter().enumerate() {
+    fn take_roots(&mut self, roots: Roots) -> Result<ThreadIds, DumpError> {
+        for (position, &address) in roots.addresses.iter().enumerate() {
             let known = ObjectIndex::from_index(position)
                 .is_some_and(|index| self.objects.set_address(index, address));
             if !known {
                 self.objects.push_at(address).map_err(DumpError::from)?;
             }
         }
-        let mut read = self.read_stacks(frames);
-        let notes = threads.iter().filter_map(|thread| {
+        let mut read = self.read_stacks(roots.frames);
+        let notes = roots.threads.iter().filter_map(|thread| {
             let stack = read.remove(&thread.object);
             Some((self.note(thread)?, stack))
         });
@@ -179,6 +175,8 @@ impl Answers<'_, '_> {
         if self.catalogue.len() > classes {
             return Err(Again::UnknownClass.into());
         }
+        // Not before: all pauses are over.
+        self.tell_of_jvm(&roots.sizes, roots.areas);
         let mirror = |class| self.objects.id(self.catalogue.mirror(class)?);
         let (objects, millis) = (&self.objects, attempt.millis_since_epoch);
         let mut deliver = |bytes| file.head(bytes);

@@ -38,7 +38,7 @@ pub(crate) const STDIN: &str = "-";
 
 /// A file, its size, and the progress of reading it.
 #[derive(Debug)]
-pub(crate) struct DumpFile {
+pub(crate) struct InputFile {
     path: PathBuf,
     /// An open file that has no name, and the dump's offset in it: standard input, or the copy of a
     /// pipe.
@@ -56,7 +56,7 @@ pub(crate) struct DumpFile {
     pub(crate) has_values: bool,
 }
 
-impl DumpFile {
+impl InputFile {
     /// Inspects the file; `-` is standard input. A pipe is copied to a temporary file.
     pub(crate) fn new(path: &Path) -> Result<Self, Failure> {
         let failed = |fault: io::Error| Failure::reading(path, fault);
@@ -90,7 +90,7 @@ impl DumpFile {
         Self::with(name, held, &facts).map_err(|fault| Failure::reading(name, fault))
     }
 
-    /// Like [`DumpFile::new`]; of a file with several heap dumps, all but the one with this number
+    /// Like [`InputFile::new`]; of a file with several heap dumps, all but the one with this number
     /// are left out, or all but the last. Says on stderr which one it is.
     ///
     /// Errors: the file has no such dump.
@@ -98,7 +98,7 @@ impl DumpFile {
         Self::new(path)?.only(number)
     }
 
-    /// [`DumpFile::of_one`] of a file that is known.
+    /// [`InputFile::of_one`] of a file that is known.
     pub(crate) fn only(self, number: Option<usize>) -> Result<Self, Failure> {
         // A file that cannot be read gives its reason when it is read.
         let dumps = self.dumps().unwrap_or_default();
