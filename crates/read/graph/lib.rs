@@ -41,6 +41,7 @@ mod native_memory;
 mod non_tree;
 mod numbers;
 mod object_set;
+mod own_maps;
 mod owners;
 mod parts;
 mod paths;

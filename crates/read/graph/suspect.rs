@@ -61,6 +61,8 @@ pub enum Reason {
     SameReferent(u32),
     /// They wait for a future that is not completed.
     NotCompleted,
+    /// The futures that they are, or carry, are completed, or none is.
+    Futures(bool),
 }
 
 /// Why a suspect does not look like a leak.

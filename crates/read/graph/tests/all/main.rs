@@ -16,6 +16,7 @@ mod members;
 mod naive;
 mod names;
 mod native_image;
+mod own_maps;
 mod rules;
 mod runs;
 mod stream;
