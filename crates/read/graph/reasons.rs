@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use crate::error::GraphError;
 use crate::finder::Finder;
 use crate::heap::Heap;
+use crate::paths::Path;
 use crate::samples::{columns, samples, Sample, Value, COMPLETED, FUTURE, KEY};
 use crate::suspect::{Reason, Suspect};
 
@@ -48,13 +49,25 @@ impl Finder<'_, '_> {
         if suspect.some.len() < SAMPLES_LEAST || heap.redacted().is_some() {
             return Ok(Vec::new());
         }
-        let samples = samples(heap, self.retained, &self.structure, &suspect.some)?;
+        let entry = suspect.main_path().and_then(|path| self.entry(path));
+        let some = (suspect.some.as_slice(), entry);
+        let samples = samples(heap, self.retained, &self.structure, some)?;
         let mut reasons: Vec<Reason> = self.same_referent(&suspect.some).into_iter().collect();
         let waits = self.not_completed(suspect)?;
         let own = waits.or_else(|| futures(&samples));
         reasons.extend(own.or_else(|| state(&samples)));
         reasons.extend(of_contents(heap, &samples));
         Ok(reasons)
+    }
+
+    /// The class of the collection's entry that a path leads over to an element.
+    fn entry(&self, path: &Path) -> Option<u32> {
+        let [.., entry, _] = path.steps.as_slice() else {
+            return None;
+        };
+        let class = self.heap.class(entry.object);
+        let is_instance = self.heap.class_of_object(entry.object).is_none();
+        (is_instance && self.structure.is_collection(class)).then_some(class)
     }
 
     /// Whether what holds the elements is a future without a result.

@@ -84,12 +84,12 @@ struct Reader<'a, 'p> {
     texts: Vec<Open>,
 }
 
-/// Reads these elements. Errors: the file cannot be read.
+/// Reads these elements; one of them is in an entry of this class. Errors: the file cannot be read.
 pub(crate) fn samples(
     heap: &Heap<'_>,
     retained: &Retained,
     structure: &Structure,
-    elements: &[u32],
+    (elements, entry): (&[u32], Option<u32>),
 ) -> Result<Vec<Sample>, GraphError> {
     let mut reader = Reader {
         heap,
@@ -99,7 +99,7 @@ pub(crate) fn samples(
         read: vec![0; elements.len()],
         texts: Vec::new(),
     };
-    let mut open = reader.begin(elements)?;
+    let mut open = reader.begin(elements, entry)?;
     for _ in 0..ROUNDS_MAX {
         let objects: Vec<u32> = open.iter().map(|it| it.object).collect();
         let contents = heap.contents(&objects, ARRAY_BYTES)?;
@@ -117,12 +117,23 @@ pub(crate) fn samples(
 
 impl Reader<'_, '_> {
     /// The elements and their keys.
-    fn begin(&mut self, elements: &[u32]) -> Result<Vec<Open>, GraphError> {
-        let entry = |element: &u32| match self.retained.dominator(*element) {
+    fn begin(&mut self, elements: &[u32], entry: Option<u32>) -> Result<Vec<Open>, GraphError> {
+        let dominator = |element: &u32| match self.retained.dominator(*element) {
             Dominator::Object(above) if self.is_entry(above) => Some(above),
             _ => None,
         };
-        let entries: Vec<Option<u32>> = elements.iter().map(entry).collect();
+        let mut entries: Vec<Option<u32>> = elements.iter().map(dominator).collect();
+        if let Some(class) = entry.filter(|_| entries.contains(&None)) {
+            // Something else refers to the elements, too.
+            let places: FxHashMap<u32, usize> = elements.iter().copied().zip(0..).collect();
+            for entry in self.heap.objects_of(|it| it == class) {
+                let mut targets = self.heap.targets(entry).iter();
+                let place = targets.find_map(|it| places.get(it));
+                if let Some(slot) = place.and_then(|at| entries.get_mut(*at)) {
+                    slot.get_or_insert(entry);
+                }
+            }
+        }
         let known: Vec<u32> = entries.iter().copied().flatten().collect();
         let contents = self.heap.contents(&known, 0)?;
         let mut keys: FxHashMap<u32, u32> = FxHashMap::default();

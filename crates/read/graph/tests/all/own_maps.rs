@@ -1,6 +1,6 @@
 //! Hash tables of libraries that nobody here has seen.
 
-use graph::Leaks;
+use graph::{Leaks, Reason};
 use sample::Dump;
 
 use crate::trial::read;
@@ -74,4 +74,41 @@ fn all_values_count_and_who_has_the_map_holds_them() {
 fn what_has_no_key_is_no_node() {
     let dump = dump(&["order", "value", "next"]);
     assert_ne!(found(&dump).2, "lib.Cache");
+}
+
+/// Something else refers to the values, too, so that no entry holds one alone.
+#[test]
+fn a_shared_value_has_the_key_of_its_entry() {
+    let mut dump = Dump::new(8);
+    let statics = [("IT", 0x3000), ("ALL", 0x3100)];
+    dump.class(CACHE, "lib/Cache", Dump::OBJECT, 0, &[], &statics);
+    dump.root(CACHE);
+    let text = ["value"];
+    dump.class(MAP, "java/lang/String", Dump::OBJECT, 0, &text, &[]);
+    let fields = ["key", "value", "next"];
+    let node = "java/util/HashMap$Node";
+    dump.class(NODE, node, Dump::OBJECT, 0, &fields, &[]);
+    dump.class(PLAN, "lib/Plan", Dump::OBJECT, 0, &["a"; 128], &[]);
+    let nodes: Vec<u64> = (0..COUNT).map(|it| 0x10_0000 + it * 0x100).collect();
+    for node in &nodes {
+        dump.instance(*node, NODE, &[node + 0x40, node + 0x80, 0]);
+        dump.instance(node + 0x40, MAP, &[node + 0x60]);
+        dump.char_array(node + 0x60, &format!("client-{node}"));
+        dump.instance(node + 0x80, PLAN, &[0; 128]);
+    }
+    let plans: Vec<u64> = nodes.iter().map(|node| node + 0x80).collect();
+    dump.object_array(0x3000, &nodes);
+    // The way over the entries is the shorter one.
+    dump.object_array(0x3100, &[0x3180]);
+    dump.object_array(0x3180, &[0x3200]);
+    dump.object_array(0x3200, &plans);
+    read(&dump, |heap, retained| {
+        let leaks = Leaks::find(heap, retained, 10).unwrap();
+        let mut some = leaks.suspects.iter();
+        let numbered = Reason::Numbered(None);
+        assert!(
+            some.any(|suspect| suspect.reasons.contains(&numbered)),
+            "{leaks:?}"
+        );
+    });
 }
