@@ -31,7 +31,7 @@ const FIXED: [&str; 2] = [
 impl Finder<'_, '_> {
     /// Why a suspect does not look like a leak; `None` if it does. Errors: the file cannot be read.
     pub(crate) fn calm(&self, suspect: &Suspect) -> Result<Option<Calm>, GraphError> {
-        if suspect.copied_classes > 0 {
+        if suspect.copied_classes > 0 || suspect.pattern.is_some() {
             return Ok(None);
         }
         let path = suspect.main_path();

@@ -11,6 +11,7 @@ mod android_leaks;
 mod calm;
 mod children;
 mod class_facts;
+mod class_patterns;
 mod common_path;
 mod contents;
 mod dominators;

@@ -7,6 +7,7 @@
 )]
 
 mod android;
+mod class_patterns;
 mod elements;
 mod heap_ends;
 mod hostile;
