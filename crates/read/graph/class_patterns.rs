@@ -47,7 +47,9 @@ impl Finder<'_, '_> {
             same.take_while(|(a, b)| a == b).count()
         };
         let end = names.fold(first.len(), common);
-        String::from_utf8_lossy(first.as_bytes().get(..end).unwrap_or_default()).into_owned()
+        let common = first.get(..end).unwrap_or(&first);
+        let is_end = |it: char| it.is_ascii_digit() || BEFORE.contains(&it);
+        common.trim_end_matches(is_end).to_owned()
     }
 }
 

@@ -146,6 +146,10 @@ impl Reader<'_, '_> {
         let mut open = Vec::new();
         for (sample, (element, entry)) in elements.iter().zip(entries).enumerate() {
             let key = entry.and_then(|entry| keys.get(&entry).copied());
+            // What is in a set, and elsewhere, is more than a key.
+            let owner = entry.map(Dominator::Object);
+            let is_owned = owner == Some(self.retained.dominator(*element));
+            let key = key.filter(|key| is_owned || key != element);
             if let Some(slot) = self.samples.get_mut(sample) {
                 slot.key = key;
             }
