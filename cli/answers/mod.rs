@@ -17,6 +17,7 @@ mod loaders;
 pub(crate) mod memory;
 pub(crate) mod merged_paths;
 pub(crate) mod named;
+mod native;
 pub(crate) mod object;
 pub(crate) mod owner;
 pub(crate) mod path;

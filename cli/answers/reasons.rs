@@ -34,6 +34,7 @@ impl Words<'_, '_> {
 
     fn reason(&self, reason: &Reason) -> String {
         let differ = |field: &Option<String>, what: &str| match field {
+            Some(field) if field.is_empty() => format!("they differ only in {what}"),
             Some(field) => format!("they differ only in {what} ({})", name(field)),
             None => format!("their keys differ only in {what}"),
         };
@@ -47,6 +48,8 @@ impl Words<'_, '_> {
             Reason::SameReferent(class) => {
                 format!("they have the same referent, a {}", self.class(*class))
             }
+            Reason::Futures(true) => "their futures are completed".to_owned(),
+            Reason::Futures(false) => "their futures are not completed".to_owned(),
             Reason::NotCompleted => "they wait for a future that is not completed".to_owned(),
         }
     }

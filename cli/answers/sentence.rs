@@ -2,17 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use graph::{
-    Elements, GraphError, Heap, Leaks, NativeKind, NativeSuspect, Path, Suspect, Way, Who,
-    PATHS_MAX,
-};
+use graph::{Elements, GraphError, Heap, Leaks, Path, Suspect, Way, Who, PATHS_MAX};
 use reader::{RootKind, StackFrame, Stacks};
 
 use crate::answers::path::{root_name, PathAnswer, LAUNCHER};
 use crate::answers::thread_frames::{frame_on, own_frame, threads_on};
 use crate::output::folding::is_library;
 use crate::output::frame;
-use crate::output::number::{counted, grouped, in_units, percent};
+use crate::output::number::{grouped, in_units, percent};
 use crate::output::plain::{plain, shown};
 
 /// A line of code is named only if it allocated at least this share of the bytes, in percent.
@@ -111,34 +108,6 @@ impl<'h, 'p> Words<'h, 'p> {
         text
     }
 
-    /// The sentence about memory outside of the heap: what it is, how much, and who holds it.
-    pub(crate) fn native(&self, native: &NativeSuspect) -> String {
-        let group = &native.group;
-        let what = match group.kind {
-            NativeKind::Direct => "direct buffer",
-            NativeKind::Mapped => "mapped file",
-            NativeKind::Arena => "arena",
-            NativeKind::Deflater => "deflater",
-            NativeKind::Inflater => "inflater",
-            NativeKind::Handle => "native handle",
-        };
-        let mut text = format!(
-            "{} {} {} outside of the heap, beside {} in it",
-            counted(group.objects, what),
-            if group.objects == 1 { "has" } else { "have" },
-            in_units(group.bytes),
-            in_units(self.total_bytes)
-        );
-        if let Some(path) = &native.path {
-            if let Some(holder) = self.holder(path) {
-                let way = self.way(&native.way);
-                text.push_str(&format!(", {} {holder}{way}", held_by(path)));
-            }
-        }
-        text.push('.');
-        text
-    }
-
     /// What retains the bytes, whether it is one object, and how many bytes.
     fn subject(&self, suspect: &Suspect) -> (String, bool, u64) {
         if suspect.copied_classes > 0 {
@@ -151,6 +120,11 @@ impl<'h, 'p> Words<'h, 'p> {
                 let text = format!("{objects} {class} with the same {same}");
                 return (text, false, suspect.bytes);
             }
+        }
+        if let (Some(pattern), Who::Class { objects, .. }) = (&suspect.pattern, &suspect.who) {
+            let (objects, pattern) = (grouped(*objects), name(pattern));
+            let text = format!("{objects} classes of one pattern, {pattern}*,");
+            return (text, false, suspect.bytes);
         }
         if let Some(elements) = suspect.held.elements {
             let holders = suspect.held.holders.iter().rev().take(2);
@@ -224,6 +198,9 @@ impl<'h, 'p> Words<'h, 'p> {
 
     /// What it holds, if the subject does not say so.
     fn contents(&self, suspect: &Suspect, is_one: bool) -> Option<String> {
+        if suspect.pattern.is_some() {
+            return None;
+        }
         let verb = if is_one { "it holds" } else { "they hold" };
         if let Some(elements) = suspect.held.elements {
             let of_loaders = suspect
@@ -297,6 +274,9 @@ impl<'h, 'p> Words<'h, 'p> {
 
     /// What holds a suspect, in words: `held by …`.
     fn held_by(&self, suspect: &Suspect) -> Option<String> {
+        if let Some(loader) = self.loader(suspect) {
+            return Some(format!("held by their class loader, a {loader}"));
+        }
         let path = suspect.main_path()?;
         let first = path.steps.first()?.object;
         if is_thread(path) && path.steps.len() == 1 {
@@ -341,6 +321,14 @@ impl<'h, 'p> Words<'h, 'p> {
         Some(text)
     }
 
+    /// The class of the loader of a suspect that is classes of a pattern.
+    fn loader(&self, suspect: &Suspect) -> Option<String> {
+        let class = suspect.typical.filter(|_| suspect.pattern.is_some())?;
+        let loader = self.heap.loader(self.heap.class_of_object(class)?)?;
+        let loader = self.heap.object(loader)?;
+        Some(self.class(self.heap.class(loader)))
+    }
+
     /// The number of threads that hold a suspect's objects in the same way.
     fn threads(&self, suspect: &Suspect) -> String {
         let roots = suspect.alike.roots;
@@ -354,7 +342,7 @@ impl<'h, 'p> Words<'h, 'p> {
     }
 
     /// ` through shop.Cache.entries (java.util.HashMap)`.
-    fn way(&self, way: &Way) -> String {
+    pub(super) fn way(&self, way: &Way) -> String {
         let mut text = String::new();
         if let Some((class, field)) = way.owner {
             text.push_str(&format!(
@@ -467,7 +455,7 @@ impl<'h, 'p> Words<'h, 'p> {
 }
 
 /// How a path holds its target.
-fn held_by(path: &Path) -> &'static str {
+pub(super) fn held_by(path: &Path) -> &'static str {
     match path.is_weak {
         true => "reached only by a weak reference from",
         false => "held by",

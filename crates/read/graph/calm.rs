@@ -11,7 +11,7 @@ use crate::paths::{Path, Step};
 use crate::retained::Dominator;
 use crate::step_links::Link;
 use crate::structure::Part;
-use crate::suspect::{Calm, Suspect};
+use crate::suspect::{Calm, Suspect, Who};
 
 /// A heap in which nothing is larger is that of a JVM and its libraries.
 const LITTLE: u64 = 1_000_000;
@@ -31,14 +31,22 @@ const FIXED: [&str; 2] = [
 impl Finder<'_, '_> {
     /// Why a suspect does not look like a leak; `None` if it does. Errors: the file cannot be read.
     pub(crate) fn calm(&self, suspect: &Suspect) -> Result<Option<Calm>, GraphError> {
-        if suspect.copied_classes > 0 {
+        if suspect.copied_classes > 0 || suspect.pattern.is_some() {
             return Ok(None);
         }
         let path = suspect.main_path();
         // The value of a thread local variable that no static field has stays for ever.
         let is_local = path.is_some_and(|path| path.thread_local.is_some());
         let is_local = is_local && suspect.thread_local.is_none();
-        if suspect.bytes.saturating_sub(suspect.soft_bytes) < LITTLE && !is_local {
+        // The point has its number in the sentence, unless what is around it is much more.
+        let point = suspect
+            .accumulation
+            .map_or(0, |_| suspect.accumulated_bytes);
+        let bytes = match suspect.who {
+            Who::Object(_) if point > suspect.bytes / 2 => point,
+            _ => suspect.bytes,
+        };
+        if bytes.saturating_sub(suspect.soft_bytes) < LITTLE && !is_local {
             return Ok(Some(Calm::Little));
         }
         let Some(path) = path else {

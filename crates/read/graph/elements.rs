@@ -173,22 +173,22 @@ impl Search<'_, '_> {
     /// `passed` are walked through, but count.
     fn below(&self, from: &[u32], passed: &FxHashSet<u32>) -> Vec<Elements> {
         let mut found: FxHashMap<u32, Elements> = FxHashMap::default();
-        // An object, and whether it is below a lambda, whose bytes are counted with that.
+        // An object, and whether it is below one that carries, whose bytes are counted with that.
         let mut open: Vec<(u32, bool)> = Vec::new();
         let below = |object: u32| self.retained.each_dominated(object);
         let tops = from.iter().flat_map(|object| below(*object));
         open.extend(tops.map(|object| (object, false)));
-        while let Some((object, in_lambda)) = open.pop() {
+        while let Some((object, is_carried)) = open.pop() {
             let class = self.heap.class(object);
             let is_passed = passed.contains(&class);
-            let is_lambda = self.structure.is_lambda(class);
+            let carries = self.structure.carries(class);
             if is_passed || self.structure.part(class) == Part::Structure {
-                let in_lambda = in_lambda || is_lambda;
-                open.extend(below(object).map(|object| (object, in_lambda)));
+                let is_carried = is_carried || carries;
+                open.extend(below(object).map(|object| (object, is_carried)));
             }
             let is_content = self.structure.part(class) != Part::Structure;
-            if is_passed || is_content || is_lambda {
-                let bytes = match (is_passed, is_lambda && in_lambda) {
+            if is_passed || is_content || carries {
+                let bytes = match (is_passed, carries && is_carried) {
                     (true, _) => self.heap.shallow_bytes(object),
                     (false, true) => 0,
                     (false, false) => self.retained.bytes(object),
@@ -228,7 +228,8 @@ impl Search<'_, '_> {
         held.below.iter().find(is_near).copied()
     }
 
-    /// Passes objects of the JDK that hold as many of the program, which have most of their bytes.
+    /// Passes objects of the JDK, or without a name, that hold as many of the program, which have
+    /// most of their bytes.
     fn unwrap(&self, held: &mut Held, from: &[u32]) {
         let Some(outer) = held.elements.filter(|it| it.objects > 1) else {
             return;
@@ -279,7 +280,7 @@ impl Search<'_, '_> {
             let bytes = holder.bytes;
             let nodes = nodes
                 .copied()
-                .or_else(|| self.alternating(from, &mut passed, &outside));
+                .or_else(|| self.alternating(from, &mut passed, (holder, &outside)));
             if let Some(nodes) = nodes {
                 held.elements = Some(Elements { bytes, ..nodes });
             }
@@ -320,14 +321,14 @@ impl Search<'_, '_> {
         &self,
         from: &[u32],
         passed: &mut FxHashSet<u32>,
-        below: &[Elements],
+        (holder, below): (Elements, &[Elements]),
     ) -> Option<Elements> {
         let other = below.first().filter(|it| self.is_own(it))?;
         self.pass(passed, other.class);
         let below = self.below(from, passed);
         let of_chain = below.into_iter().filter(|it| passed.contains(&it.class));
         let longest = of_chain.max_by_key(|it| it.objects)?;
-        (longest.objects >= MANY).then_some(longest)
+        (longest.objects >= holder.objects.saturating_mul(MANY)).then_some(longest)
     }
 }
 

@@ -47,6 +47,8 @@ pub(crate) struct Objects {
     bytes: u64,
     /// Whether it has those objects, too, that retain enough to be suspects of their own.
     is_whole: bool,
+    /// Of class objects: how their names begin.
+    pattern: Option<String>,
 }
 
 impl Objects {
@@ -56,6 +58,31 @@ impl Objects {
             objects: self.objects.len() as u64,
             bytes: self.bytes,
         }
+    }
+
+    /// Class objects whose names are of a pattern, taken out of these if they retain more than
+    /// `least`.
+    pub(crate) fn take(
+        &mut self,
+        retained: &Retained,
+        (pattern, objects): (String, Vec<u32>),
+        least: u64,
+    ) -> Option<Self> {
+        let bytes = objects.iter().map(|object| retained.bytes(*object));
+        let bytes = bytes.fold(0, u64::saturating_add);
+        if bytes <= least {
+            return None;
+        }
+        let taken: FxHashSet<u32> = objects.iter().copied().collect();
+        self.objects.retain(|object| !taken.contains(object));
+        self.bytes = self.bytes.saturating_sub(bytes);
+        Some(Self {
+            class: self.class,
+            objects,
+            bytes,
+            is_whole: false,
+            pattern: Some(pattern),
+        })
     }
 
     /// Some of them, evenly spread.
@@ -216,6 +243,7 @@ impl Finder<'_, '_> {
             accumulation: common.object,
             accumulated_bytes: common.object.map_or(0, |object| retained.bytes(object)),
             alike: common.alike,
+            pattern: group.pattern.clone(),
             ..Suspect::new(who, group.bytes, held)
         };
         self.with_contents(suspect, || {
@@ -300,6 +328,7 @@ fn by_class<'a>(
             bytes: bytes.fold(0, u64::saturating_add),
             objects,
             is_whole: false,
+            pattern: None,
         }
     };
     let mut all: Vec<Objects> = classes.into_iter().map(group).collect();

@@ -91,7 +91,8 @@ impl Leaks {
         large.retain(|object| !finder.only_hold(&[*object], &copies));
         groups.retain(|group| !finder.only_hold(&group.objects, &copies));
         let is_weight = |group: &Objects| WEIGHTS.contains(&&*heap.class_name(group.class));
-        let (weights, groups) = groups.into_iter().partition::<Vec<_>, _>(is_weight);
+        let (mut weights, mut groups) = groups.into_iter().partition::<Vec<_>, _>(is_weight);
+        groups.extend(weights.iter_mut().flat_map(|it| finder.class_patterns(it)));
         let objects = large.iter().map(|object| finder.object(*object));
         let mut suspects: Vec<Suspect> = objects.collect();
         // One search for all: it is the most that suspects cost.
@@ -128,7 +129,7 @@ impl Leaks {
         }
         self.suspects.sort_by_key(|suspect| suspect.calm.is_some());
         for suspect in self.suspects.iter_mut().take(ASKED) {
-            if suspect.calm.is_none() {
+            if suspect.calm.is_none() && suspect.pattern.is_none() {
                 suspect.reasons = finder.reasons(suspect)?;
             }
         }

@@ -4,11 +4,16 @@ use std::collections::HashSet;
 
 use crate::error::GraphError;
 use crate::finder::Finder;
-use crate::samples::{columns, samples, Sample, Value, KEY};
+use crate::heap::Heap;
+use crate::paths::Path;
+use crate::samples::{columns, samples, Sample, Value, COMPLETED, FUTURE, KEY};
 use crate::suspect::{Reason, Suspect};
 
 /// Fewer elements than these say nothing together.
 const SAMPLES_LEAST: usize = 8;
+
+/// The mark in the place of a number.
+pub(crate) const NUMBER: char = '#';
 
 /// Most references from an element to the field that has its state.
 const STATE_DEPTH: usize = 2;
@@ -37,9 +42,6 @@ const STATES: [(&str, &str); 17] = [
 /// Those that an object should come to.
 const OPEN: [&str; 5] = ["cancelled", "closed", "completed", "disposed", "shut down"];
 
-/// The class of a future, and its field that has the result.
-const FUTURE: (&str, &str) = ("java.util.concurrent.CompletableFuture", "result");
-
 impl Finder<'_, '_> {
     /// What a suspect's elements say. Errors: the file cannot be read.
     pub(crate) fn reasons(&self, suspect: &Suspect) -> Result<Vec<Reason>, GraphError> {
@@ -47,12 +49,25 @@ impl Finder<'_, '_> {
         if suspect.some.len() < SAMPLES_LEAST || heap.redacted().is_some() {
             return Ok(Vec::new());
         }
-        let samples = samples(heap, self.retained, &self.structure, &suspect.some)?;
+        let entry = suspect.main_path().and_then(|path| self.entry(path));
+        let some = (suspect.some.as_slice(), entry);
+        let samples = samples(heap, self.retained, &self.structure, some)?;
         let mut reasons: Vec<Reason> = self.same_referent(&suspect.some).into_iter().collect();
-        reasons.extend(self.not_completed(suspect)?);
-        reasons.extend(state(&samples));
-        reasons.extend(of_contents(&samples));
+        let waits = self.not_completed(suspect)?;
+        let own = waits.or_else(|| futures(&samples));
+        reasons.extend(own.or_else(|| state(&samples)));
+        reasons.extend(of_contents(heap, &samples));
         Ok(reasons)
+    }
+
+    /// The class of the collection's entry that a path leads over to an element.
+    fn entry(&self, path: &Path) -> Option<u32> {
+        let [.., entry, _] = path.steps.as_slice() else {
+            return None;
+        };
+        let class = self.heap.class(entry.object);
+        let is_instance = self.heap.class_of_object(entry.object).is_none();
+        (is_instance && self.structure.is_collection(class)).then_some(class)
     }
 
     /// Whether what holds the elements is a future without a result.
@@ -82,6 +97,17 @@ impl Finder<'_, '_> {
 fn is_of_key(name: &str) -> bool {
     name.strip_prefix(KEY)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// Whether all futures that the elements carry are completed, or none.
+fn futures(samples: &[Sample]) -> Option<Reason> {
+    let completed = |sample: &Sample| match sample.values.get(COMPLETED) {
+        Some(Value::Truth(is)) => Some(*is),
+        _ => None,
+    };
+    let first = completed(samples.first()?)?;
+    let is_same = samples.iter().all(|it| completed(it) == Some(first));
+    is_same.then_some(Reason::Futures(first))
 }
 
 /// Whether nearly all have come to their end, or nearly none.
@@ -137,10 +163,10 @@ fn word(name: &str, values: &[&Value]) -> Option<(&'static str, bool)> {
 }
 
 /// Whether keys or elements are equal, or differ only in a number.
-fn of_contents(samples: &[Sample]) -> Option<Reason> {
+fn of_contents(heap: &Heap<'_>, samples: &[Sample]) -> Option<Reason> {
     let keys: HashSet<u32> = samples.iter().filter_map(|it| it.key).collect();
     let has_keys = keys.len() * 10 >= samples.len() * 9;
-    if has_keys && are_equal(samples, is_of_key) {
+    if has_keys && are_equal(heap, samples, is_of_key) {
         return Some(Reason::EqualKeys);
     }
     let columns = columns(samples);
@@ -157,13 +183,13 @@ fn of_contents(samples: &[Sample]) -> Option<Reason> {
         let name = name.rsplit('.').next()?;
         alike(texts, Some(name.to_owned()))
     });
-    let equal = !has_keys && are_equal(samples, |name| !is_of_key(name));
+    let equal = !has_keys && are_equal(heap, samples, |name| !is_of_key(name));
     key.or(other).or(equal.then_some(Reason::Equal))
 }
 
 /// Whether the values with names that `is` selects are the same in nearly all samples, and there
-/// are texts among them.
-fn are_equal(samples: &[Sample], is: impl Fn(&str) -> bool) -> bool {
+/// are texts or classes among them.
+fn are_equal(heap: &Heap<'_>, samples: &[Sample], is: impl Fn(&str) -> bool) -> bool {
     let of = |sample: &'_ Sample| -> Vec<(String, Value)> {
         let values = sample.values.iter().filter(|(name, _)| is(name));
         values
@@ -174,11 +200,13 @@ fn are_equal(samples: &[Sample], is: impl Fn(&str) -> bool) -> bool {
     let Some(middle) = all.get(all.len() / 2) else {
         return false;
     };
-    let has_text = middle
-        .iter()
-        .any(|(_, value)| matches!(value, Value::Text(text) if !text.is_empty()));
+    let has_meaning = middle.iter().any(|(_, value)| match value {
+        Value::Text(text) => !text.is_empty(),
+        Value::Object(object) => heap.class_of_object(*object).is_some(),
+        _ => false,
+    });
     let same = all.iter().filter(|it| *it == middle).count();
-    has_text && same * 10 >= all.len() * 9
+    has_meaning && same * 10 >= all.len() * 9
 }
 
 /// Whether different texts are of one pattern.
@@ -204,12 +232,12 @@ fn alike(texts: &[&str], field: Option<String>) -> Option<Reason> {
 }
 
 /// A text with a mark in the place of each number.
-fn pattern(text: &str) -> String {
+pub(crate) fn pattern(text: &str) -> String {
     let mut pattern = String::new();
     for letter in text.chars() {
         match letter.is_ascii_digit() {
-            true if pattern.ends_with('#') => {}
-            true => pattern.push('#'),
+            true if pattern.ends_with(NUMBER) => {}
+            true => pattern.push(NUMBER),
             false => pattern.push(letter),
         }
     }

@@ -14,8 +14,17 @@ use crate::structure::Structure;
 /// Most elements that are read.
 pub(crate) const SAMPLES_MAX: usize = 32;
 
-/// Most references from an element to a value.
+/// Most references from an element to a value, without those in what carries another object.
 const DEPTH_MAX: usize = 3;
+
+/// Most references from an element to a value at all.
+const ROUNDS_MAX: usize = 6;
+
+/// The class of a future, and its field that has the result.
+pub(crate) const FUTURE: (&str, &str) = ("java.util.concurrent.CompletableFuture", "result");
+
+/// The name of whether the future that an element carries, or is, has its result.
+pub(crate) const COMPLETED: &str = "(future)";
 
 /// Most objects that are read for one element.
 const OBJECTS_MAX: usize = 64;
@@ -27,7 +36,7 @@ const ELEMENTS_MAX: usize = 8;
 const ARRAY_BYTES: usize = 512;
 
 /// Most bytes of a text.
-const TEXT_BYTES: usize = 512;
+const TEXT_BYTES: usize = 8 << 10;
 
 /// The name of the field of an entry that has the key.
 pub(crate) const KEY: &str = "key";
@@ -60,6 +69,8 @@ struct Open {
     /// The names of the fields that led there.
     names: String,
     object: u32,
+    /// How many references led there, without those in what carries another object.
+    depth: usize,
 }
 
 /// Reads samples.
@@ -73,12 +84,12 @@ struct Reader<'a, 'p> {
     texts: Vec<Open>,
 }
 
-/// Reads these elements. Errors: the file cannot be read.
+/// Reads these elements; one of them is in an entry of this class. Errors: the file cannot be read.
 pub(crate) fn samples(
     heap: &Heap<'_>,
     retained: &Retained,
     structure: &Structure,
-    elements: &[u32],
+    (elements, entry): (&[u32], Option<u32>),
 ) -> Result<Vec<Sample>, GraphError> {
     let mut reader = Reader {
         heap,
@@ -88,8 +99,8 @@ pub(crate) fn samples(
         read: vec![0; elements.len()],
         texts: Vec::new(),
     };
-    let mut open = reader.begin(elements)?;
-    for _ in 0..DEPTH_MAX {
+    let mut open = reader.begin(elements, entry)?;
+    for _ in 0..ROUNDS_MAX {
         let objects: Vec<u32> = open.iter().map(|it| it.object).collect();
         let contents = heap.contents(&objects, ARRAY_BYTES)?;
         open = open
@@ -106,12 +117,23 @@ pub(crate) fn samples(
 
 impl Reader<'_, '_> {
     /// The elements and their keys.
-    fn begin(&mut self, elements: &[u32]) -> Result<Vec<Open>, GraphError> {
-        let entry = |element: &u32| match self.retained.dominator(*element) {
+    fn begin(&mut self, elements: &[u32], entry: Option<u32>) -> Result<Vec<Open>, GraphError> {
+        let dominator = |element: &u32| match self.retained.dominator(*element) {
             Dominator::Object(above) if self.is_entry(above) => Some(above),
             _ => None,
         };
-        let entries: Vec<Option<u32>> = elements.iter().map(entry).collect();
+        let mut entries: Vec<Option<u32>> = elements.iter().map(dominator).collect();
+        if let Some(class) = entry.filter(|_| entries.contains(&None)) {
+            // Something else refers to the elements, too.
+            let places: FxHashMap<u32, usize> = elements.iter().copied().zip(0..).collect();
+            for entry in self.heap.objects_of(|it| it == class) {
+                let mut targets = self.heap.targets(entry).iter();
+                let place = targets.find_map(|it| places.get(it));
+                if let Some(slot) = place.and_then(|at| entries.get_mut(*at)) {
+                    slot.get_or_insert(entry);
+                }
+            }
+        }
         let known: Vec<u32> = entries.iter().copied().flatten().collect();
         let contents = self.heap.contents(&known, 0)?;
         let mut keys: FxHashMap<u32, u32> = FxHashMap::default();
@@ -124,13 +146,22 @@ impl Reader<'_, '_> {
         let mut open = Vec::new();
         for (sample, (element, entry)) in elements.iter().zip(entries).enumerate() {
             let key = entry.and_then(|entry| keys.get(&entry).copied());
+            // What is in a set, and elsewhere, is more than a key.
+            let owner = entry.map(Dominator::Object);
+            let is_owned = owner == Some(self.retained.dominator(*element));
+            let key = key.filter(|key| is_owned || key != element);
             if let Some(slot) = self.samples.get_mut(sample) {
                 slot.key = key;
             }
             let named = key.map(|key| (KEY, key)).into_iter();
             let other = Some(("", *element)).filter(|(_, it)| Some(*it) != key);
             for (names, object) in named.chain(other) {
-                open.extend(self.open(sample, names.to_owned(), object));
+                open.extend(self.open(Open {
+                    sample,
+                    names: names.to_owned(),
+                    object,
+                    depth: 0,
+                }));
             }
         }
         Ok(open)
@@ -145,22 +176,19 @@ impl Reader<'_, '_> {
     }
 
     /// An object to be read, unless it is a text, or too much was read.
-    fn open(&mut self, sample: usize, names: String, object: u32) -> Option<Open> {
-        let (heap, class) = (self.heap, self.heap.class(object));
-        let read = self.read.get_mut(sample)?;
+    fn open(&mut self, open: Open) -> Option<Open> {
+        let (heap, class) = (self.heap, self.heap.class(open.object));
+        let read = self.read.get_mut(open.sample)?;
         let is_other =
-            heap.class_of_object(object).is_some() || self.structure.is_one_of_many(class);
-        if is_other || *read >= OBJECTS_MAX {
-            self.note(sample, names, Value::Object(object));
+            heap.class_of_object(open.object).is_some() || self.structure.is_one_of_many(class);
+        let is_text = heap.class_name(class) == "java.lang.String";
+        let is_deep = open.depth >= DEPTH_MAX && !is_text;
+        if is_other || is_deep || *read >= OBJECTS_MAX {
+            self.note(open.sample, open.names, Value::Object(open.object));
             return None;
         }
         *read += 1;
-        let open = Open {
-            sample,
-            names,
-            object,
-        };
-        if heap.class_name(class) == "java.lang.String" {
+        if is_text {
             self.texts.push(open);
             return None;
         }
@@ -169,15 +197,24 @@ impl Reader<'_, '_> {
 
     /// Notes an object's values; returns the objects that it refers to.
     fn enter(&mut self, from: &Open, contents: Option<&Contents>) -> Vec<Open> {
+        let class = self.heap.class(from.object);
+        let carries = self.structure.carries(class);
+        let is_future = from.names.is_empty() && self.heap.class_name(class) == FUTURE.0;
         let below = |name: &str| match from.names.as_str() {
+            names if carries => names.to_owned(),
             "" => name.to_owned(),
             names => format!("{names}.{name}"),
         };
+        let depth = from.depth + usize::from(!carries);
         let mut found = Vec::new();
         match contents {
             Some(contents @ Contents::Instance { .. }) => {
                 for field in self.heap.fields(contents) {
                     let names = below(&field.name);
+                    if is_future && field.name == FUTURE.1 {
+                        let is_done = Value::Truth(field.value != 0);
+                        self.note(from.sample, COMPLETED.to_owned(), is_done);
+                    }
                     match self.value(&field) {
                         Some(value) => self.note(from.sample, names, value),
                         None => {
@@ -204,8 +241,14 @@ impl Reader<'_, '_> {
             _ => self.note(from.sample, from.names.clone(), Value::Object(from.object)),
         }
         let found = found.into_iter();
-        let open = found.filter_map(|(names, object)| self.open(from.sample, names, object));
-        open.collect()
+        let open = found.filter(|(_, object)| *object != from.object);
+        let open = open.map(|(names, object)| Open {
+            sample: from.sample,
+            names,
+            object,
+            depth,
+        });
+        open.filter_map(|open| self.open(open)).collect()
     }
 
     fn value(&self, field: &FieldValue) -> Option<Value> {

@@ -1,10 +1,12 @@
 //! What a class is to a developer: something of the program, a value, or structure between them.
 //!
 //! A developer knows the objects of the program and puts them into collections. Arrays are
-//! structure by their form. Whether an instance is structure is a question of its class's package:
-//! the shape of a map's node and that of a program's object that has one field are the same.
+//! structure by their form, and so are hash tables. Whether another instance is structure is a
+//! question of its class's package: the shape of a list's node and that of a program's object that
+//! has one field are the same.
 
 use crate::heap::Heap;
+use crate::own_maps::own_maps;
 
 /// What a class is to a developer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,12 +83,20 @@ const COLLECTIONS: [&str; 17] = [
 /// Part of the names of the classes of lambdas.
 const LAMBDA: &str = "$$Lambda";
 
+/// Starts of the names of the JDK's work that waits, is done, or has a result.
+const WORK: [&str; 4] = [
+    "java.util.concurrent.CompletableFuture",
+    "java.util.concurrent.Executors$RunnableAdapter",
+    "java.util.concurrent.FutureTask",
+    "java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask",
+];
+
 /// What is known of a class.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     part: Part,
     is_collection: bool,
-    is_lambda: bool,
+    carries: bool,
     is_wrapper: bool,
     is_loader: bool,
     is_one_of_many: bool,
@@ -100,24 +110,31 @@ impl Structure {
     /// That of a heap.
     pub(crate) fn of(heap: &Heap<'_>) -> Self {
         let threads = heap.extending("java/lang/Thread").into_iter();
-        let loaders = heap.extending("java/lang/ClassLoader").into_iter();
-        let row = |(class, (is_thread, is_loader)): (u32, (bool, bool))| {
-            let name = heap.class_name(class);
-            let part = if is_loader {
-                Part::Structure
-            } else {
-                part(&name)
+        let loaders = heap.extending("java/lang/ClassLoader");
+        let names = (0..heap.classes()).map(|class| heap.class_name(class));
+        let names: Vec<String> = names.collect();
+        let is_own = |class: u32| {
+            let is_loader = loaders.get(class as usize) == Some(&true);
+            let name = names.get(class as usize);
+            !is_loader && name.is_some_and(|name| part(name) == Part::Own)
+        };
+        let maps = own_maps(heap, &names, is_own);
+        let row = |((class, name), (is_thread, is_loader)): ((u32, &String), (bool, bool))| {
+            let part = match is_loader || maps.contains(&class) {
+                true => Part::Structure,
+                false => part(name),
             };
             Row {
                 part,
-                is_collection: !is_loader && part == Part::Structure && is_collection(&name),
-                is_lambda: name.contains(LAMBDA),
-                is_wrapper: part == Part::Value && is_wrapper(&name),
+                is_collection: !is_loader && part == Part::Structure && is_collection(name),
+                carries: name.contains(LAMBDA) || WORK.iter().any(|start| name.starts_with(start)),
+                is_wrapper: is_wrapper(name, part),
                 is_loader,
                 is_one_of_many: is_thread || is_loader,
             }
         };
-        Self((0..).zip(threads.zip(loaders)).map(row).collect())
+        let rows = (0..).zip(&names).zip(threads.zip(loaders.iter().copied()));
+        Self(rows.map(row).collect())
     }
 
     fn is(&self, class: u32, what: impl Fn(&Row) -> bool) -> bool {
@@ -137,13 +154,14 @@ impl Structure {
         self.is(class, |row| row.is_collection)
     }
 
-    /// Whether the instances of a class are lambdas: they count as objects of the program if what
-    /// they capture does not.
-    pub(crate) fn is_lambda(&self, class: u32) -> bool {
-        self.is(class, |row| row.is_lambda)
+    /// Whether the instances of a class are lambdas or work: they count as objects of the program
+    /// if what they carry does not.
+    pub(crate) fn carries(&self, class: u32) -> bool {
+        self.is(class, |row| row.carries)
     }
 
-    /// Whether the instances of a class are values of the JDK that may hold objects of the program.
+    /// Whether the instances of a class are values of the JDK, or of a class without a name, that
+    /// may hold objects of the program.
     pub(crate) fn is_wrapper(&self, class: u32) -> bool {
         self.is(class, |row| row.is_wrapper)
     }
@@ -200,9 +218,16 @@ fn is_collection(name: &str) -> bool {
     !is_other && !works && !name.ends_with("[]") && !name.contains(LAMBDA)
 }
 
-/// Whether a value of the JDK is neither an array nor a text.
-fn is_wrapper(name: &str) -> bool {
-    !name.ends_with("[]") && name != "java.lang.String"
+/// Whether a value of the JDK is neither an array nor a text, or a class of the program has no
+/// name.
+fn is_wrapper(name: &str, part: Part) -> bool {
+    let inner = name.rsplit_once('$').map_or("", |(_, inner)| inner);
+    let has_no_name = !inner.is_empty() && inner.bytes().all(|it| it.is_ascii_digit());
+    match part {
+        Part::Own => has_no_name,
+        Part::Value => !name.ends_with("[]") && name != "java.lang.String",
+        Part::Structure => false,
+    }
 }
 
 fn is_primitive(name: &str) -> bool {

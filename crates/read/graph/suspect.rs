@@ -61,6 +61,8 @@ pub enum Reason {
     SameReferent(u32),
     /// They wait for a future that is not completed.
     NotCompleted,
+    /// The futures that they are, or carry, are completed, or none is.
+    Futures(bool),
 }
 
 /// Why a suspect does not look like a leak.
@@ -113,6 +115,9 @@ pub struct Suspect {
     /// Number of classes that the first loader of a group defines, if the group is loaders that
     /// define the same; else 0.
     pub copied_classes: u64,
+    /// How the names of the classes begin, if the suspect is classes of one loader that differ only
+    /// in a number or a hash at their end.
+    pub pattern: Option<String>,
     /// Of a class: how many of its objects are held like the typical one.
     pub alike: Alike,
     /// What it holds as the program knows it.
@@ -169,6 +174,7 @@ impl Suspect {
             contents: Vec::new(),
             thread_local: None,
             copied_classes: 0,
+            pattern: None,
             alike: Alike {
                 percent: 100,
                 roots: 0,

@@ -1,6 +1,6 @@
 //! What a suspect holds as the program knows it, and who holds it for long.
 
-use graph::{Heap, Leaks, Suspect};
+use graph::{Heap, Leaks, Reason, Suspect};
 use sample::Dump;
 
 use crate::trial::read;
@@ -246,5 +246,71 @@ fn what_collections_share_is_known_though_none_retains_it() {
         let shared = leaks.suspects[0].held.shared.unwrap();
         assert_eq!(heap.class_name(shared.class), "shop.Order");
         assert_eq!(shared.objects, COUNT);
+    });
+}
+
+#[test]
+fn a_class_without_a_name_is_named_after_what_it_holds() {
+    let mut dump = with_static(0x3000);
+    dump.class(NODE, "shop/Cart$1", Dump::OBJECT, 0, &["this$0"], &[]);
+    let sessions = sessions(&mut dump);
+    let callbacks = ids(0x4000_0000, COUNT);
+    for (callback, session) in callbacks.iter().zip(&sessions) {
+        dump.instance(*callback, NODE, &[*session]);
+    }
+    dump.object_array(0x3000, &callbacks);
+    find(dump, |heap, leaks| {
+        let first = &leaks.suspects[0];
+        assert_eq!(elements(heap, first), ("shop.Session".to_owned(), COUNT));
+        assert_eq!(heap.class_name(first.held.holders[0].class), "shop.Cart$1");
+    });
+}
+
+#[test]
+fn work_of_the_jdk_is_an_element_unless_it_carries_one() {
+    const FUTURE: u64 = 0x2400;
+    let task = "java/util/concurrent/FutureTask";
+    let future = "java/util/concurrent/CompletableFuture";
+    for (result, expected) in [
+        ("java/time/Instant", "java.util.concurrent.FutureTask"),
+        ("shop/Order", "shop.Order"),
+    ] {
+        let mut dump = with_static(0x3000);
+        dump.class(NODE, task, Dump::OBJECT, 0, &["callable"], &[]);
+        dump.class(FUTURE, future, Dump::OBJECT, 0, &["result"], &[]);
+        // Less than a megabyte has no reasons.
+        dump.class(ORDER, result, Dump::OBJECT, 0, &["a"; 64], &[]);
+        let tasks = ids(0x4000_0000, COUNT);
+        for task in &tasks {
+            dump.instance(*task, NODE, &[task + 0x40]);
+            dump.instance(task + 0x40, FUTURE, &[task + 0x80]);
+            dump.instance(task + 0x80, ORDER, &[0; 64]);
+        }
+        dump.object_array(0x3000, &tasks);
+        find(dump, |heap, leaks| {
+            let first = &leaks.suspects[0];
+            assert_eq!(elements(heap, first), (expected.to_owned(), COUNT));
+            let completed = first.reasons.contains(&Reason::Futures(true));
+            assert_eq!(completed, result != "shop/Order");
+        });
+    }
+}
+
+#[test]
+fn as_many_of_two_classes_are_no_chain() {
+    let mut dump = with_static(0x3000);
+    dump.class(NODE, "shop/Stream", Dump::OBJECT, 0, &["source"], &[]);
+    dump.class(ORDER, "shop/Source", Dump::OBJECT, 0, &["stream", "a"], &[]);
+    let streams = ids(0x10_0000, 300);
+    for stream in &streams {
+        dump.instance(*stream, NODE, &[stream + 0x40]);
+        dump.instance(stream + 0x40, ORDER, &[stream + 0x80, 0]);
+        dump.instance(stream + 0x80, NODE, &[stream + 0xc0]);
+        dump.instance(stream + 0xc0, ORDER, &[0; 2]);
+    }
+    dump.object_array(0x3000, &streams);
+    find(dump, |heap, leaks| {
+        let found = elements(heap, &leaks.suspects[0]);
+        assert_eq!(found, ("shop.Stream".to_owned(), 300));
     });
 }

@@ -7,6 +7,7 @@
 )]
 
 mod android;
+mod class_patterns;
 mod elements;
 mod heap_ends;
 mod hostile;
@@ -16,6 +17,7 @@ mod members;
 mod naive;
 mod names;
 mod native_image;
+mod own_maps;
 mod rules;
 mod runs;
 mod stream;
