@@ -16,6 +16,7 @@ mod members;
 mod naive;
 mod names;
 mod native_image;
+mod reasons;
 mod rules;
 mod runs;
 mod stream;
