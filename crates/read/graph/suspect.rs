@@ -55,8 +55,17 @@ pub enum Reason {
     Numbered(Option<String>),
     /// The same, but in the length of a list.
     Listed(Option<String>),
-    /// They have, or have not, come to their end, which this word names.
-    State(&'static str, bool),
+    /// They, or what they have in a field or are in, have come to their end, which this word names,
+    /// or have not.
+    State(&'static str, bool, Option<String>),
+    /// The referents of references in them are gone.
+    Cleared,
+    /// Their own texts and numbers are equal.
+    SameValues,
+    /// The tag of this name has another value in each.
+    Tag(String),
+    /// Of so many texts in each only one differs; its name, if their holder knows it.
+    OneOf(usize, Option<String>),
     /// They are references to the same object.
     SameReferent(u32),
     /// They wait for a future that is not completed.

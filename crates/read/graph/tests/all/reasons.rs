@@ -1,6 +1,6 @@
-//! Which field holds elements, on heaps of known shape.
+//! Why elements stay, and which field holds them, on heaps of known shape.
 
-use graph::{Leaks, Suspect};
+use graph::{Leaks, Reason, Suspect};
 use sample::Dump;
 
 use crate::trial::read;
@@ -9,9 +9,12 @@ const APP: u64 = 0x2000;
 const HOLDER: u64 = 0x2100;
 const MAP: u64 = 0x2200;
 const NODE: u64 = 0x2300;
+const TEXT: u64 = 0x2400;
 const ELEMENT: u64 = 0x2500;
 const PART: u64 = 0x2600;
 const COUNT: u64 = 5_000;
+const BOOLEAN: u8 = 4;
+const INT: u8 = 10;
 
 /// A class whose static field `IT` has a holder with a map in its field `users`, and a second field.
 fn held(second: &str) -> Dump {
@@ -22,8 +25,14 @@ fn held(second: &str) -> Dump {
     dump.class(MAP, "java/util/HashMap", object, 0, &["table"], &[]);
     let fields = ["key", "value", "next"];
     dump.class(NODE, "java/util/HashMap$Node", object, 0, &fields, &[]);
+    dump.class(TEXT, "java/lang/String", object, 0, &["value"], &[]);
     dump.root(APP);
     dump
+}
+
+fn text(dump: &mut Dump, id: u64, text: &str) {
+    dump.instance(id, TEXT, &[id + 0x20]);
+    dump.char_array(id + 0x20, text);
 }
 
 /// The place of a node; what belongs to it follows in steps of 0x100.
@@ -58,6 +67,10 @@ fn first<T>(dump: &Dump, ask: impl FnOnce(&graph::Heap<'_>, &Suspect) -> T) -> T
     })
 }
 
+fn reasons(dump: &Dump) -> Vec<Reason> {
+    first(dump, |_, suspect| suspect.reasons.clone())
+}
+
 /// The last field of the program before the elements.
 fn owner(dump: &Dump) -> String {
     first(dump, |heap, suspect| {
@@ -65,6 +78,154 @@ fn owner(dump: &Dump) -> String {
         let field = heap.directory().strings.text(field).unwrap();
         format!("{}.{field}", heap.class_name(class))
     })
+}
+
+/// Elements of 300 bytes with keys that have these texts; `count` objects lie between an entry and
+/// its element.
+fn with_keys(between: u64, key: impl Fn(u64) -> String) -> Dump {
+    let mut dump = held("other");
+    let object = Dump::OBJECT;
+    dump.instance(0x3000, HOLDER, &[0x3100, 0]);
+    dump.class(ELEMENT, "shop/Session", object, 0, &["bytes"], &[]);
+    dump.class(PART, "javax/shop/Named", object, 0, &["object"], &[]);
+    many(&mut dump, |dump, number| {
+        let at = |step: u64| node(number) + step * 0x100;
+        text(dump, at(1), &key(number));
+        for step in 0..between {
+            dump.instance(at(2 + step), PART, &[at(3 + step)]);
+        }
+        dump.instance(at(2 + between), ELEMENT, &[at(8)]);
+        dump.byte_array(at(8), &[number as u8; 300]);
+        (at(1), at(2))
+    });
+    dump
+}
+
+#[test]
+fn keys_differ_in_numbers_alone_also_through_a_wrapper() {
+    for (between, key) in [
+        (0, "10.0.N.7"),
+        (0, "session N"),
+        (1, "client=N,type=one"),
+        (0, "0a9bN-11"),
+    ] {
+        let dump = with_keys(between, |number| key.replace('N', &number.to_string()));
+        assert_eq!(reasons(&dump), [Reason::Numbered(None)], "{key}");
+    }
+    let dump = with_keys(0, |number| {
+        format!("{}x", char::from(b'a' + (number % 26) as u8)).repeat(1 + number as usize / 26)
+    });
+    assert_eq!(reasons(&dump), []);
+}
+
+#[test]
+fn an_element_that_is_its_own_key_says_its_state() {
+    let mut dump = held("other");
+    dump.instance(0x3000, HOLDER, &[0x3100, 0]);
+    let fields = ["group", "bytes"];
+    dump.class(ELEMENT, "shop/Client", Dump::OBJECT, 0, &fields, &[]);
+    let fields = [("closed", BOOLEAN)];
+    dump.class_of(PART, "shop/Group", (Dump::OBJECT, 0), &fields, &[]);
+    many(&mut dump, |dump, number| {
+        let at = |step: u64| node(number) + step * 0x100;
+        dump.instance(at(1), ELEMENT, &[at(2), at(3)]);
+        dump.instance_with(at(2), PART, &[(1, 1)]);
+        dump.byte_array(at(3), &[0; 300]);
+        (at(1), 0)
+    });
+    let closed = Reason::State("closed", true, Some("group".to_owned()));
+    assert_eq!(reasons(&dump), [closed]);
+}
+
+/// Meters with the tags `method` and `uri`; there are so many different methods.
+fn with_tags(methods: u64) -> Dump {
+    let mut dump = held("other");
+    let object = Dump::OBJECT;
+    dump.instance(0x3000, HOLDER, &[0x3100, 0]);
+    dump.class(ELEMENT, "shop/Meter", object, 0, &["tags", "bytes"], &[]);
+    dump.class(PART, "shop/Tag", object, 0, &["key", "value"], &[]);
+    text(&mut dump, 0x4000, "method");
+    text(&mut dump, 0x4100, "uri");
+    many(&mut dump, |dump, number| {
+        let at = |step: u64| node(number) + step * 0x100;
+        dump.instance(at(1), ELEMENT, &[at(2), at(7)]);
+        dump.object_array(at(2), &[at(3), at(4)]);
+        dump.instance(at(3), PART, &[0x4000, at(5)]);
+        dump.instance(at(4), PART, &[0x4100, at(6)]);
+        text(dump, at(5), &format!("M{}", number % methods));
+        text(dump, at(6), &format!("/users/{number}"));
+        dump.byte_array(at(7), &[0; 300]);
+        (at(1), 0)
+    });
+    dump
+}
+
+#[test]
+fn the_one_tag_with_many_values_is_named() {
+    let uri = Reason::Tag("uri".to_owned());
+    assert_eq!(reasons(&with_tags(1)), [uri]);
+    let is_tag = |reason: &Reason| matches!(reason, Reason::Tag(_));
+    assert!(!reasons(&with_tags(COUNT)).iter().any(is_tag));
+}
+
+/// Counters whose keys are a path and a user; the holder has these names of its labels.
+fn with_labels(names: &[&str]) -> Dump {
+    let mut dump = held("labelNames");
+    dump.instance(0x3000, HOLDER, &[0x3100, 0x3800]);
+    dump.class(ELEMENT, "shop/Counter", Dump::OBJECT, 0, &["bytes"], &[]);
+    let ids: Vec<u64> = (0..names.len() as u64)
+        .map(|it| 0x4000 + it * 0x100)
+        .collect();
+    dump.object_array(0x3800, &ids);
+    for (id, name) in ids.iter().zip(names) {
+        text(&mut dump, *id, name);
+    }
+    text(&mut dump, 0x4800, "/orders");
+    many(&mut dump, |dump, number| {
+        let at = |step: u64| node(number) + step * 0x100;
+        dump.object_array(at(1), &[0x4800, at(2)]);
+        text(dump, at(2), &format!("user-{number}"));
+        dump.instance(at(3), ELEMENT, &[at(4)]);
+        dump.byte_array(at(4), &[0; 300]);
+        (at(1), at(3))
+    });
+    dump
+}
+
+#[test]
+fn the_one_label_that_differs_has_the_name_that_the_holder_gives() {
+    let user = Reason::OneOf(2, Some("user".to_owned()));
+    assert_eq!(reasons(&with_labels(&["path", "user"])), [user]);
+    let none = Reason::OneOf(2, None);
+    assert_eq!(reasons(&with_labels(&["path"])), [none]);
+}
+
+/// Elements of this class, which has a number in this field, and a text.
+fn with_number(class: &str, above: &str, field: &str, number: u64) -> Dump {
+    let mut dump = held("other");
+    let fields = [(field, INT)];
+    dump.class_of(PART, above, (Dump::OBJECT, 0), &fields, &[]);
+    dump.class(ELEMENT, class, PART, 0, &["name", "bytes"], &[]);
+    text(&mut dump, 0x4000, "worker");
+    many(&mut dump, |dump, place| {
+        let at = |step: u64| node(place) + step * 0x100;
+        dump.instance_with(at(1), ELEMENT, &[(8, 0x4000), (8, at(2)), (4, number)]);
+        dump.byte_array(at(2), &[place as u8; 700]);
+        (0, at(1))
+    });
+    dump
+}
+
+#[test]
+fn the_state_of_what_extends_a_class_of_the_jdk_is_known() {
+    let of = |above: &str, state: u64| {
+        let mut dump = with_number("shop/Task", above, "state", state);
+        dump.instance(0x3000, HOLDER, &[0x3100, 0]);
+        reasons(&dump)
+    };
+    let cancelled = Reason::State("cancelled", true, None);
+    assert_eq!(of("java/util/concurrent/FutureTask", 4), [cancelled]);
+    assert_eq!(of("java/util/TimerTask", 1), [Reason::SameValues]);
 }
 
 #[test]
