@@ -22,7 +22,7 @@ const ROLES: [&str; 7] = [
 impl Words<'_, '_> {
     /// The clauses at the end of a suspect's sentence.
     pub(super) fn reasons(&self, suspect: &Suspect) -> Vec<String> {
-        if let Some(calm) = suspect.calm {
+        if let Some(calm) = &suspect.calm {
             let why = why(calm, suspect.soft_bytes);
             return vec![format!("this does not look like a leak: {why}")];
         }
@@ -31,7 +31,8 @@ impl Words<'_, '_> {
         let most = suspect.holds.first().map_or(0, |it| it.objects);
         let elements = elements.map_or(most, |it| it.objects);
         let sampled = suspect.some.len();
-        let is_known = |reason: &&Reason| **reason == Reason::NotCompleted;
+        let is_known =
+            |reason: &&Reason| matches!(reason, Reason::NotCompleted | Reason::Filled(..));
         let (known, seen): (Vec<&Reason>, Vec<&Reason>) =
             suspect.reasons.iter().partition(is_known);
         let mut seen: Vec<String> = seen.into_iter().map(|it| self.reason(it)).collect();
@@ -93,6 +94,13 @@ impl Words<'_, '_> {
             Reason::SameReferent(class) => {
                 format!("they have the same referent, a {}", self.class(*class))
             }
+            Reason::Filled(used, length, field) => {
+                let (used, length) = (grouped(*used), grouped(*length));
+                format!(
+                    "it is used to {used} of {length} ({}), so it may grow",
+                    name(field)
+                )
+            }
             Reason::NotCompleted => "they wait for a future that is not completed".to_owned(),
         }
     }
@@ -114,14 +122,20 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-fn why(calm: Calm, soft_bytes: u64) -> String {
+fn why(calm: &Calm, soft_bytes: u64) -> String {
     match calm {
         Calm::Little if soft_bytes > 0 => {
             "it is less than 1 MB without what is only softly reachable".to_owned()
         }
         Calm::Little => "it is less than 1 MB".to_owned(),
-        Calm::Array => "an array cannot grow".to_owned(),
-        Calm::Full(most) => format!("it is full, at most {}", grouped(most)),
+        Calm::Array => "an array cannot grow, and no field counts what is used of it".to_owned(),
+        Calm::Full(most, None) => format!("it is full, at most {}", grouped(*most)),
+        Calm::Full(most, Some(field)) => {
+            format!("it is full, at most {} ({})", grouped(*most), name(field))
+        }
         Calm::Fixed => "the collection cannot be changed".to_owned(),
+        Calm::Stale => {
+            "their keys are gone, and the weak map drops them when it is used next".to_owned()
+        }
     }
 }

@@ -8,11 +8,11 @@ use std::path::Path;
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 14] = [
     ("agent", 14734),
-    ("cli", 12342),
+    ("cli", 12356),
     ("crates/base/format", 1597),
     ("crates/base/headroom", 249),
     ("crates/base/options", 1812),
-    ("crates/read/graph", 9535),
+    ("crates/read/graph", 9603),
     ("crates/read/reader", 6873),
     ("crates/read/text", 1324),
     ("crates/vm/bytecode", 2523),

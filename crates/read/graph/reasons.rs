@@ -78,8 +78,12 @@ impl Finder<'_, '_> {
     /// What a suspect's elements say. Errors: the file cannot be read.
     pub(crate) fn reasons(&self, suspect: &Suspect) -> Result<Vec<Reason>, GraphError> {
         let heap = self.heap;
-        if suspect.some.len() < SAMPLES_LEAST || heap.redacted().is_some() {
+        if heap.redacted().is_some() {
             return Ok(Vec::new());
+        }
+        let filled = self.filled(suspect)?;
+        if filled.is_some() || suspect.some.len() < SAMPLES_LEAST {
+            return Ok(filled.into_iter().collect());
         }
         let samples = samples(heap, self.retained, &self.structure, &suspect.some)?;
         let mut reasons: Vec<Reason> = self.same_referent(&suspect.some).into_iter().collect();
@@ -208,7 +212,7 @@ fn state(samples: &[Sample]) -> Option<Reason> {
 }
 
 /// Whether a part is nearly all.
-fn are_most(part: usize, all: usize) -> bool {
+pub(crate) fn are_most(part: usize, all: usize) -> bool {
     part * 10 >= all * 9
 }
 

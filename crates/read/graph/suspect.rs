@@ -68,19 +68,23 @@ pub enum Reason {
     OneOf(usize, Option<String>),
     /// They are references to the same object.
     SameReferent(u32),
+    /// So many of an array's values, of so many, are used by this field.
+    Filled(u64, u64, String),
     /// They wait for a future that is not completed.
     NotCompleted,
 }
 
 /// Why a suspect does not look like a leak.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Calm {
     /// It is small.
     Little,
-    /// It is one array of primitive values, or a table of them, which cannot grow.
+    /// It is one array of primitive values, or a table of them, of which no field counts a part.
     Array,
-    /// It is a collection that has as many elements as it may have.
-    Full(u64),
+    /// It is a collection that has as many elements as it may have, by this field.
+    Full(u64, Option<String>),
+    /// They are values of a weak map whose keys are gone.
+    Stale,
     /// It is a collection that cannot be changed, and nothing else leads to its elements.
     Fixed,
 }

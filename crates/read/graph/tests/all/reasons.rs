@@ -1,6 +1,6 @@
-//! Why elements stay, and which field holds them, on heaps of known shape.
+//! Why elements stay, why a suspect is no leak, and which field holds them, on heaps of known shape.
 
-use graph::{Leaks, Reason, Suspect};
+use graph::{Calm, Leaks, Reason, Suspect};
 use sample::Dump;
 
 use crate::trial::read;
@@ -288,4 +288,80 @@ fn what_holds_a_long_list_is_known_though_its_nodes_are_left_out() {
         dump.byte_array(at(2), &vec![0; 300 + usize::from(number == 900)]);
     }
     assert_eq!(owner(&dump), "shop.Users.hooks");
+}
+
+/// An array of 2,000,000 bytes whose holder has this number in this field.
+fn with_array(field: &str, number: u64) -> Dump {
+    let mut dump = Dump::new(8);
+    dump.class(APP, "shop/App", Dump::OBJECT, 0, &[], &[("IT", 0x3000)]);
+    let fields = [("bytes", 2), (field, INT)];
+    dump.class_of(HOLDER, "shop/Log", (Dump::OBJECT, 0), &fields, &[]);
+    dump.root(APP);
+    dump.instance_with(0x3000, HOLDER, &[(8, 0x4000), (4, number)]);
+    dump.byte_array(0x4000, &vec![0; 2_000_000]);
+    dump
+}
+
+#[test]
+fn an_array_of_which_a_field_counts_a_part_may_grow() {
+    let calm = |dump: &Dump| first(dump, |_, suspect| suspect.calm.clone());
+    let filled = with_array("count", 1_300_000);
+    assert_eq!(calm(&filled), None);
+    let reason = Reason::Filled(1_300_000, 2_000_000, "count".to_owned());
+    assert_eq!(reasons(&filled), [reason]);
+    for (field, number) in [("count", 2_000_000), ("count", 17), ("port", 1_300_000)] {
+        assert_eq!(calm(&with_array(field, number)), Some(Calm::Array));
+    }
+}
+
+#[test]
+fn a_collection_is_full_at_a_number_that_a_person_may_have_chosen() {
+    let calm = |number: u64| {
+        let mut dump = with_number("shop/Task", "shop/Work", "rank", 0);
+        let fields = [("users", 2), ("maxUsers", INT)];
+        dump.class_of(0x2700, "shop/Cache", (Dump::OBJECT, 0), &fields, &[]);
+        dump.instance_with(0x3000, 0x2700, &[(8, 0x3100), (4, number)]);
+        first(&dump, |_, suspect| suspect.calm.clone())
+    };
+    let full = Calm::Full(5_000, Some("maxUsers".to_owned()));
+    assert_eq!(calm(5_000), Some(full));
+    assert_eq!(calm(5_003), None);
+}
+
+/// A weak map whose keys are gone, or are not.
+fn weak(are_gone: bool) -> Dump {
+    let mut dump = held("other");
+    let fields = ["referent"];
+    dump.class(
+        0x2700,
+        "java/lang/ref/Reference",
+        Dump::OBJECT,
+        0,
+        &fields,
+        &[],
+    );
+    let name = "java/util/WeakHashMap$Entry";
+    dump.class(0x2800, name, 0x2700, 0, &["value"], &[]);
+    dump.class(ELEMENT, "shop/Facts", Dump::OBJECT, 0, &["bytes"], &[]);
+    dump.instance(0x3000, HOLDER, &[0x3100, 0]);
+    dump.instance(0x3100, MAP, &[0x3200]);
+    let at = |number: u64, step: u64| node(number) + step * 0x100;
+    for number in 0..COUNT {
+        let key = if are_gone { 0 } else { at(number, 3) };
+        dump.instance(at(number, 0), 0x2800, &[at(number, 1), key]);
+        dump.instance(at(number, 1), ELEMENT, &[at(number, 2)]);
+        dump.byte_array(at(number, 2), &[0; 300]);
+        dump.instance(at(number, 3), Dump::OBJECT, &[]);
+        dump.root(at(number, 3));
+    }
+    let nodes: Vec<u64> = (0..COUNT).map(node).collect();
+    dump.object_array(0x3200, &nodes);
+    dump
+}
+
+#[test]
+fn a_weak_map_whose_keys_are_gone_is_no_leak() {
+    let calm = |dump: &Dump| first(dump, |_, suspect| suspect.calm.clone());
+    assert_eq!(calm(&weak(true)), Some(Calm::Stale));
+    assert_eq!(calm(&weak(false)), None);
 }
