@@ -139,3 +139,20 @@ fn why(calm: &Calm, soft_bytes: u64) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_fields_have_words() {
+        for (name, expected) in [
+            ("shutdownHooks", "shutdown hooks"),
+            ("_listeners", "listeners"),
+            ("ON_CLOSE_CALLBACKS", "on close callbacks"),
+            ("", ""),
+        ] {
+            assert_eq!(words(name).join(" "), expected);
+        }
+    }
+}
