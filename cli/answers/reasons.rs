@@ -8,28 +8,60 @@ use crate::output::number::grouped;
 /// The JDK's static field of the files to delete when the JVM ends.
 const DELETED: (&str, &str) = ("class java.io.DeleteOnExitHook", "files");
 
+/// Last words of the names of fields whose elements stay until they are removed.
+const ROLES: [&str; 7] = [
+    "callbacks",
+    "handlers",
+    "hooks",
+    "listeners",
+    "observers",
+    "subscribers",
+    "watchers",
+];
+
 impl Words<'_, '_> {
     /// The clauses at the end of a suspect's sentence.
     pub(super) fn reasons(&self, suspect: &Suspect) -> Vec<String> {
-        if let Some(calm) = suspect.calm {
+        if let Some(calm) = &suspect.calm {
             let why = why(calm, suspect.soft_bytes);
             return vec![format!("this does not look like a leak: {why}")];
         }
-        let elements = suspect.held.elements.map_or(0, |it| it.objects);
+        let held = &suspect.held;
+        let elements = held.elements.or(held.below.first().copied());
+        let most = suspect.holds.first().map_or(0, |it| it.objects);
+        let elements = elements.map_or(most, |it| it.objects);
         let sampled = suspect.some.len();
-        let reasons = suspect.reasons.iter().map(|reason| {
-            let text = self.reason(reason);
-            let is_sample = elements > sampled as u64 && *reason != Reason::NotCompleted;
-            match is_sample {
-                true => format!("by a sample of {}, {text}", grouped(sampled as u64)),
-                false => text,
-            }
-        });
+        let is_known =
+            |reason: &&Reason| matches!(reason, Reason::NotCompleted | Reason::Filled(..));
+        let (known, seen): (Vec<&Reason>, Vec<&Reason>) =
+            suspect.reasons.iter().partition(is_known);
+        let mut seen: Vec<String> = seen.into_iter().map(|it| self.reason(it)).collect();
+        if let Some(first) = seen.first_mut().filter(|_| elements > sampled as u64) {
+            *first = format!("by a sample of {}, {first}", grouped(sampled as u64));
+        }
+        let seen = Some(seen.join(", and ")).filter(|it| !it.is_empty());
         let field = suspect.main_path().and_then(|path| path.static_field);
         let is_deleted = field
             .is_some_and(|(class, field)| (&*self.object(class), &*self.field(field)) == DELETED);
         let deleted = is_deleted.then(|| "they are files to delete at exit".to_owned());
-        deleted.into_iter().chain(reasons).collect()
+        let role = self.role(suspect);
+        let known = known.into_iter().map(|it| self.reason(it));
+        deleted
+            .into_iter()
+            .chain(role)
+            .chain(known)
+            .chain(seen)
+            .collect()
+    }
+
+    /// What the elements are to their holder, by the name of its field: none of them was removed.
+    fn role(&self, suspect: &Suspect) -> Option<String> {
+        let field = suspect.main_path().and_then(|path| path.static_field);
+        let (_, field) = suspect.way.owner.or(field)?;
+        let words = words(&self.field(field));
+        let last = words.last()?;
+        (suspect.held.elements.is_some() && ROLES.contains(&&**last))
+            .then(|| format!("they are registered as {}", words.join(" ")))
     }
 
     fn reason(&self, reason: &Reason) -> String {
@@ -43,26 +75,87 @@ impl Words<'_, '_> {
             Reason::Equal => "they are equal, but not the same objects".to_owned(),
             Reason::Numbered(field) => differ(field, "a number"),
             Reason::Listed(field) => differ(field, "the length of a list"),
-            Reason::State(word, true) => format!("they are {word}"),
-            Reason::State(word, false) => format!("they are not {word}"),
+            Reason::State(word, is_end, part) => {
+                let part = part.as_deref().map(|part| match part {
+                    _ if part.starts_with("this$") => "outer object".to_owned(),
+                    _ if part.starts_with("arg$") => "captured object".to_owned(),
+                    _ => name(part.trim_start_matches("val$")),
+                });
+                let subject = part.map_or("they are".to_owned(), |it| format!("their {it} is"));
+                let not = if *is_end { "" } else { "not " };
+                format!("{subject} {not}{word}")
+            }
+            Reason::Cleared => "their referents are gone".to_owned(),
+            Reason::SameValues => "their own texts and numbers are equal".to_owned(),
+            Reason::Tag(tag) => format!("the tag {} has another value in each", name(tag)),
+            Reason::OneOf(count, tag) => {
+                let tag = tag.as_ref().map_or_else(|| "one".to_owned(), |it| name(it));
+                format!("of {count} texts in each only {tag} differs")
+            }
             Reason::SameReferent(class) => {
                 format!("they have the same referent, a {}", self.class(*class))
             }
             Reason::Futures(true) => "their futures are completed".to_owned(),
             Reason::Futures(false) => "their futures are not completed".to_owned(),
+            Reason::Filled(used, length, field) => {
+                let (used, length) = (grouped(*used), grouped(*length));
+                format!(
+                    "it is used to {used} of {length} ({}), so it may grow",
+                    name(field)
+                )
+            }
             Reason::NotCompleted => "they wait for a future that is not completed".to_owned(),
         }
     }
 }
 
-fn why(calm: Calm, soft_bytes: u64) -> String {
+/// The words of a name as `shutdownHooks` or `SHUTDOWN_HOOKS`.
+fn words(name: &str) -> Vec<String> {
+    let is_constant = !name.contains(|it: char| it.is_lowercase());
+    let mut words = vec![String::new()];
+    for letter in name.chars() {
+        let is_new = letter == '_' || (letter.is_uppercase() && !is_constant);
+        if is_new && words.last().is_some_and(|word| !word.is_empty()) {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| letter != '_') {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words
+}
+
+fn why(calm: &Calm, soft_bytes: u64) -> String {
     match calm {
         Calm::Little if soft_bytes > 0 => {
             "it is less than 1 MB without what is only softly reachable".to_owned()
         }
         Calm::Little => "it is less than 1 MB".to_owned(),
-        Calm::Array => "an array cannot grow".to_owned(),
-        Calm::Full(most) => format!("it is full, at most {}", grouped(most)),
+        Calm::Array => "an array cannot grow, and no field counts what is used of it".to_owned(),
+        Calm::Full(most, None) => format!("it is full, at most {}", grouped(*most)),
+        Calm::Full(most, Some(field)) => {
+            format!("it is full, at most {} ({})", grouped(*most), name(field))
+        }
         Calm::Fixed => "the collection cannot be changed".to_owned(),
+        Calm::Stale => {
+            "their keys are gone, and the weak map drops them when it is used next".to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_fields_have_words() {
+        for (name, expected) in [
+            ("shutdownHooks", "shutdown hooks"),
+            ("_listeners", "listeners"),
+            ("ON_CLOSE_CALLBACKS", "on close callbacks"),
+            ("", ""),
+        ] {
+            assert_eq!(words(name).join(" "), expected);
+        }
     }
 }

@@ -4,20 +4,31 @@ use std::collections::BTreeMap;
 
 use format::BasicType;
 
-use crate::contents::Contents;
+use crate::class_facts::References;
+use crate::contents::{Contents, FieldValue};
 use crate::error::GraphError;
 use crate::finder::Finder;
 use crate::paths::{Path, Step};
+use crate::reasons::are_most;
 use crate::retained::Dominator;
 use crate::step_links::Link;
 use crate::structure::Part;
-use crate::suspect::{Calm, Suspect, Who};
+use crate::suspect::{Calm, Reason, Suspect, Who};
 
 /// A heap in which nothing is larger is that of a JVM and its libraries.
 const LITTLE: u64 = 1_000_000;
 
 /// Parts of the names of fields that have the most elements that a collection may have.
 const MOST: [&str; 4] = ["max", "limit", "capacity", "bound"];
+
+/// Parts of the names of fields that count what is in an array.
+const COUNTS: [&str; 5] = ["count", "fill", "length", "size", "used"];
+
+/// An array may be filled from this part on; a smaller number counts something else.
+const FILLED: u64 = 8;
+
+/// The entry of a map that drops the values of keys that are gone when it is used next.
+const DROPPING: &str = "java/util/WeakHashMap$Entry";
 
 /// A queue of the JDK that has an array of a fixed length.
 const QUEUE: &str = "java.util.concurrent.ArrayBlockingQueue";
@@ -52,8 +63,11 @@ impl Finder<'_, '_> {
         let Some(path) = path else {
             return Ok(None);
         };
-        if self.is_array(suspect, path) {
-            return Ok(Some(Calm::Array));
+        if self.is_stale(&suspect.some) {
+            return Ok(Some(Calm::Stale));
+        }
+        if let Some(array) = self.array(suspect, path) {
+            return Ok(self.used(path, array)?.is_none().then_some(Calm::Array));
         }
         if self.is_fixed(path) {
             return Ok(Some(Calm::Fixed));
@@ -61,33 +75,78 @@ impl Finder<'_, '_> {
         let Some(elements) = suspect.held.elements else {
             return Ok(None);
         };
-        Ok(self.most(path, elements.objects)?.map(Calm::Full))
+        let most = self.most(path, elements.objects)?;
+        Ok(most.map(|(most, field)| Calm::Full(most, field)))
     }
 
-    /// Whether a suspect is one array of primitive values, but none that a buffer of the JDK
-    /// replaces by a larger one, or some of them in an array that a static field has.
-    fn is_array(&self, suspect: &Suspect, path: &Path) -> bool {
+    /// Whether nearly all of these are values of a weak map whose keys are gone.
+    fn is_stale(&self, some: &[u32]) -> bool {
+        let graph = self.heap.graph(References::All);
+        let is_stale = |object: &&u32| match self.retained.dominator(**object) {
+            Dominator::Object(entry) => {
+                let is_entry = self.heap.extends(self.heap.class(entry), DROPPING);
+                is_entry && graph.implied(entry).1.is_none()
+            }
+            Dominator::Roots | Dominator::Unreachable => false,
+        };
+        let stale = some.iter().filter(is_stale).count();
+        stale > 0 && are_most(stale, some.len())
+    }
+
+    /// How much of a suspect's array is used, and the field that says so.
+    pub(crate) fn filled(&self, suspect: &Suspect) -> Result<Option<Reason>, GraphError> {
+        let path = suspect.main_path();
+        let array = path.and_then(|path| Some((path, self.array(suspect, path)?)));
+        match array {
+            Some((path, array)) => self.used(path, array),
+            None => Ok(None),
+        }
+    }
+
+    /// What a field of an array's holder counts, if that is a part of its length: the holder may
+    /// have replaced a smaller one, and may replace this one.
+    fn used(&self, path: &Path, array: u32) -> Result<Option<Reason>, GraphError> {
+        let place = path.steps.iter().rposition(|step| step.object == array);
+        let holder = place.and_then(|place| path.steps.get(place.checked_sub(1)?));
+        let Some(holder) = holder.map(|step| step.object) else {
+            return Ok(None);
+        };
+        let contents = self.heap.contents(&[holder, array], 0)?;
+        let length = match contents.get(&array) {
+            Some(Contents::Values { length, .. } | Contents::References { length, .. }) => {
+                u64::from(*length)
+            }
+            _ => return Ok(None),
+        };
+        let fields = contents.get(&holder).map(|it| self.heap.fields(it));
+        let mut fields = fields.into_iter().flatten();
+        let is_part = |it: &FieldValue| {
+            is_number(it, &COUNTS) && it.value >= length / FILLED && it.value < length
+        };
+        let field = fields.find(is_part);
+        Ok(field.map(|it| Reason::Filled(it.value, length, it.name)))
+    }
+
+    /// The one array of primitive values that a suspect is, but none that a buffer of the JDK
+    /// replaces by a larger one; or an array of them that a static field has.
+    fn array(&self, suspect: &Suspect, path: &Path) -> Option<u32> {
         let class = |object: u32| self.heap.class(object);
         let name = |object: u32| self.heap.class_name(class(object));
         let is_values = |it: u32| self.structure.part(it) == Part::Value;
         let is_primitive = |object: u32| name(object).ends_with("[]") && is_values(class(object));
         if let Some(elements) = suspect.held.elements {
-            let Some((_, [table, _])) = path.steps.split_last_chunk::<2>() else {
-                return false;
-            };
-            let is_static = matches!(table.link, Some(Link::Static(_)));
-            return is_static
+            let (_, [table, _]) = path.steps.split_last_chunk::<2>()?;
+            let is_table = matches!(table.link, Some(Link::Static(_)))
                 && is_primitive(elements.example)
                 && name(table.object).ends_with("[][]");
+            return is_table.then_some(table.object);
         }
-        let Some(point) = suspect.accumulation else {
-            return false;
-        };
+        let point = suspect.accumulation?;
         let holder = path.steps.iter().rev().nth(1);
         let is_buffer = holder.is_some_and(|it| {
             self.heap.class_of_object(it.object).is_none() && name(it.object).starts_with("java.")
         });
-        is_primitive(point) && !is_buffer
+        (is_primitive(point) && !is_buffer).then_some(point)
     }
 
     /// Whether the last collection on a path cannot be changed, and alone holds what it wraps.
@@ -108,8 +167,13 @@ impl Finder<'_, '_> {
         !is_gap && owns && !rest.iter().any(|step| is_collection(&step))
     }
 
-    /// The most elements that something on a path may have, if it has about as many.
-    fn most(&self, path: &Path, elements: u64) -> Result<Option<u64>, GraphError> {
+    /// The most elements that something on a path may have, if it has about as many, and the field
+    /// that says so.
+    fn most(
+        &self,
+        path: &Path,
+        elements: u64,
+    ) -> Result<Option<(u64, Option<String>)>, GraphError> {
         let objects: Vec<u32> = path.steps.iter().map(|step| step.object).collect();
         let is_instance = |object: &u32| self.heap.class_of_object(*object).is_none();
         let objects: Vec<u32> = objects.into_iter().filter(is_instance).collect();
@@ -124,16 +188,15 @@ impl Finder<'_, '_> {
             let found = match contents.get(object) {
                 Some(Contents::References { length, .. }) => {
                     let is_queue = before.is_some_and(|before| class(*before) == QUEUE);
-                    Some(u64::from(*length)).filter(|most| is_queue && is_near(most))
+                    let most = Some(u64::from(*length));
+                    let most = most.filter(|most| is_queue && is_near(most));
+                    most.map(|most| (most, None))
                 }
                 Some(contents @ Contents::Instance { .. }) => {
                     let fields = self.heap.fields(contents).into_iter();
-                    let mut most = fields.filter(|field| {
-                        let name = field.name.to_lowercase();
-                        let is_number = matches!(field.kind, BasicType::Int | BasicType::Long);
-                        is_number && MOST.iter().any(|part| name.contains(part))
-                    });
-                    most.find_map(|field| Some(field.value).filter(is_near))
+                    let mut most = fields.filter(|it| is_number(it, &MOST));
+                    let most = most.find(|it| is_near(&it.value) && is_round(it.value));
+                    most.map(|field| (field.value, Some(field.name)))
                 }
                 _ => None,
             };
@@ -143,4 +206,22 @@ impl Finder<'_, '_> {
         }
         Ok(None)
     }
+}
+
+/// Whether a field has a number, and one of these parts in its name.
+fn is_number(field: &FieldValue, parts: &[&str]) -> bool {
+    let name = field.name.to_lowercase();
+    let is_number = matches!(field.kind, BasicType::Int | BasicType::Long);
+    is_number && parts.iter().any(|part| name.contains(part))
+}
+
+/// Whether a person may have chosen a number: the largest one that a program has seen is mostly
+/// not round.
+fn is_round(number: u64) -> bool {
+    let mut digits = number;
+    while digits > 0 && digits % 10 == 0 {
+        digits /= 10;
+    }
+    let bits = number.checked_shr(number.trailing_zeros()).unwrap_or(0);
+    digits < 100 || bits < 8 || (digits < 1_000 && number >= 10_000)
 }

@@ -12,7 +12,7 @@ use crate::heap::Heap;
 use crate::held_sites::HeldSites;
 use crate::loader_copies::LoaderCopies;
 use crate::retained::{Dominator, Retained};
-use crate::samples::SAMPLES_MAX;
+use crate::samples::Spread;
 use crate::search::Search;
 use crate::softly::SoftlyHeld;
 use crate::structure::Structure;
@@ -263,14 +263,11 @@ impl Finder<'_, '_> {
             .held
             .elements
             .or(suspect.held.below.first().copied());
-        let held_class = held_class.map(|it| (it.class, every(it.objects)));
-        let mut place = 0_u64;
+        let held_class = held_class.map(|it| it.class);
+        let mut some = Spread::default();
         for object in held() {
-            if let Some((_, every)) = held_class.filter(|it| it.0 == heap.class(object)) {
-                if place % every == 0 && suspect.some.len() < SAMPLES_MAX {
-                    suspect.some.push(object);
-                }
-                place += 1;
+            if held_class == Some(heap.class(object)) {
+                some.add(object);
             }
             if let Some(count) = counts.get_mut(heap.class(object) as usize) {
                 *count = (count.0 + 1, count.1 + heap.shallow_bytes(object));
@@ -289,19 +286,14 @@ impl Finder<'_, '_> {
         suspect.holds.truncate(GROUPS_MAX);
         if let (None, Some(most)) = (held_class, suspect.holds.first()) {
             let of_class = held().filter(|object| heap.class(*object) == most.class);
-            let every = usize::try_from(every(most.objects)).unwrap_or(usize::MAX);
-            suspect.some = of_class.step_by(every).take(SAMPLES_MAX).collect();
+            of_class.for_each(|object| some.add(object));
         }
+        suspect.some = some.samples(heap, self.retained);
         if !heap.traced().is_empty() {
             suspect.sites = HeldSites::of(heap, held());
         }
         suspect
     }
-}
-
-/// The distance of samples of so many objects, at least 1.
-fn every(objects: u64) -> u64 {
-    objects.div_ceil(SAMPLES_MAX as u64).max(1)
 }
 
 fn by_class<'a>(

@@ -244,12 +244,15 @@ impl<'p> Heap<'p> {
 
     /// Of each class, whether it is the one of this name in a dump's form, or extends it.
     pub fn extending(&self, name: &str) -> Vec<bool> {
+        let all = 0..self.classes();
+        all.map(|class| self.extends(class, name)).collect()
+    }
+
+    /// Whether a class is that of this name, or extends it.
+    pub(crate) fn extends(&self, class: u32, name: &str) -> bool {
         let (table, strings) = (&self.directory.classes, &self.directory.strings);
-        let extends = |class: u32| {
-            let mut chain = table.chain(class as usize);
-            chain.any(|above| strings.is_class(above.name, name))
-        };
-        (0..self.classes()).map(extends).collect()
+        let mut chain = table.chain(class as usize);
+        chain.any(|above| strings.is_class(above.name, name))
     }
 
     /// The object's own size in bytes.

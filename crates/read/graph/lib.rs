@@ -65,6 +65,7 @@ mod sums;
 mod survey;
 mod suspect;
 mod suspect_paths;
+mod tags;
 mod text;
 mod tops;
 mod tree_shape;

@@ -82,7 +82,16 @@ impl Outline {
             _ => None,
         });
         let classes = pairs.filter(|(from, _)| heap.class_of_object(*from).is_some());
-        let head = (most / 3).max(1);
+        let mut head = (most / 3).max(1);
+        // What holds a long run of nodes says more than some of them.
+        let middle = objects.get(head..objects.len().saturating_sub(most.saturating_sub(head)));
+        let middle = middle.filter(|middle| !middle.is_empty());
+        if let Some(run) = middle.map(|middle| LeftOut::of(heap, middle, head).class) {
+            let rest = objects.iter().skip(head).take(most / 3);
+            let before = rest.take_while(|object| heap.class(**object) != run);
+            let before = before.count();
+            head += before * usize::from(before < most / 3);
+        }
         let tail = most.saturating_sub(head).max(1);
         let mut behind = objects.len().saturating_sub(tail);
         // A gap of one object would take as much space as the object.

@@ -6,7 +6,9 @@ use crate::error::GraphError;
 use crate::finder::Finder;
 use crate::heap::Heap;
 use crate::paths::Path;
-use crate::samples::{columns, samples, Sample, Value, COMPLETED, FUTURE, KEY};
+use crate::samples::{
+    columns, of_element, samples, Sample, Value, COMPLETED, FUTURE, KEY, REFERENT,
+};
 use crate::suspect::{Reason, Suspect};
 
 /// Fewer elements than these say nothing together.
@@ -18,20 +20,31 @@ pub(crate) const NUMBER: char = '#';
 /// Most references from an element to the field that has its state.
 const STATE_DEPTH: usize = 2;
 
+/// The same for a text in which they differ.
+const TEXT_DEPTH: usize = 3;
+
+/// A shorter word is no hexadecimal number unless it has digits alone.
+const HEX_LEAST: usize = 4;
+
 /// Words for the end of an object's life, as in the names of fields, and as a reader knows them.
-const STATES: [(&str, &str); 17] = [
+const STATES: [(&str, &str); 22] = [
+    ("aborted", "aborted"),
     ("cancelled", "cancelled"),
     ("canceled", "cancelled"),
     ("closed", "closed"),
     ("completed", "completed"),
+    ("deregistered", "deregistered"),
     ("destroyed", "destroyed"),
     ("disposed", "disposed"),
     ("done", "done"),
     ("ended", "ended"),
+    ("evicted", "evicted"),
+    ("executed", "executed"),
     ("expired", "expired"),
     ("finished", "finished"),
     ("invalidated", "invalidated"),
     ("released", "released"),
+    ("removed", "removed"),
     ("shutdown", "shut down"),
     ("stopped", "stopped"),
     ("terminated", "terminated"),
@@ -42,21 +55,57 @@ const STATES: [(&str, &str); 17] = [
 /// Those that an object should come to.
 const OPEN: [&str; 5] = ["cancelled", "closed", "completed", "disposed", "shut down"];
 
+/// Most reasons that are given.
+const REASONS_MAX: usize = 2;
+
+/// The word for the value of a field that has an object's state.
+type StateOf = fn(u64) -> Option<&'static str>;
+
+/// Classes of the JDK, the field that has their state, and the words for what is an end.
+const JDK_STATES: [(&str, &str, StateOf); 3] = [
+    ("java/util/concurrent/FutureTask", "state", |it| match it {
+        2 | 3 => Some("done"),
+        4..=6 => Some("cancelled"),
+        _ => None,
+    }),
+    ("java/util/TimerTask", "state", |it| match it {
+        2 => Some("executed"),
+        3 => Some("cancelled"),
+        _ => None,
+    }),
+    ("java/util/concurrent/CompletableFuture", FUTURE.1, |it| {
+        (it != 0).then_some("completed")
+    }),
+];
+
 impl Finder<'_, '_> {
     /// What a suspect's elements say. Errors: the file cannot be read.
     pub(crate) fn reasons(&self, suspect: &Suspect) -> Result<Vec<Reason>, GraphError> {
         let heap = self.heap;
-        if suspect.some.len() < SAMPLES_LEAST || heap.redacted().is_some() {
+        if heap.redacted().is_some() {
             return Ok(Vec::new());
+        }
+        let filled = self.filled(suspect)?;
+        if filled.is_some() || suspect.some.len() < SAMPLES_LEAST {
+            return Ok(filled.into_iter().collect());
         }
         let entry = suspect.main_path().and_then(|path| self.entry(path));
         let some = (suspect.some.as_slice(), entry);
         let samples = samples(heap, self.retained, &self.structure, some)?;
         let mut reasons: Vec<Reason> = self.same_referent(&suspect.some).into_iter().collect();
-        let waits = self.not_completed(suspect)?;
-        let own = waits.or_else(|| futures(&samples));
+        let own = self.not_completed(suspect)?.or_else(|| futures(&samples));
         reasons.extend(own.or_else(|| state(&samples)));
-        reasons.extend(of_contents(heap, &samples));
+        reasons.extend(match self.tag(suspect, &samples)? {
+            None => of_contents(heap, &samples),
+            tag => tag,
+        });
+        if reasons.is_empty() {
+            reasons.extend(self.jdk_state(&suspect.some)?);
+        }
+        if reasons.is_empty() {
+            reasons.extend(have_same_values(heap, &samples).then_some(Reason::SameValues));
+        }
+        reasons.truncate(REASONS_MAX);
         Ok(reasons)
     }
 
@@ -68,6 +117,52 @@ impl Finder<'_, '_> {
         let class = self.heap.class(entry.object);
         let is_instance = self.heap.class_of_object(entry.object).is_none();
         (is_instance && self.structure.is_collection(class)).then_some(class)
+    }
+
+    /// The end that elements, or objects that each of them is in, have come to by a field of the
+    /// JDK.
+    fn jdk_state(&self, some: &[u32]) -> Result<Option<Reason>, GraphError> {
+        let (heap, retained) = (self.heap, self.retained);
+        for level in 0..=STATE_DEPTH {
+            let at = |it: &u32| {
+                let mut way = std::iter::once(*it).chain(retained.dominators(*it));
+                way.nth(level)
+            };
+            let objects: HashSet<u32> = some.iter().filter_map(at).collect();
+            let objects: Vec<u32> = objects.into_iter().collect();
+            let Some(first) = objects
+                .first()
+                .filter(|_| are_most(objects.len(), some.len()))
+            else {
+                continue;
+            };
+            let of_class = |(class, ..): &&(&str, &str, StateOf)| {
+                objects
+                    .iter()
+                    .all(|it| heap.extends(heap.class(*it), class))
+            };
+            let Some((class, field, word)) = JDK_STATES.iter().find(of_class) else {
+                continue;
+            };
+            let contents = heap.contents(&objects, 0)?;
+            let fields = contents.values().flat_map(|it| heap.fields(it));
+            let values = fields.filter(|it| it.name == *field).map(|it| it.value);
+            let words: Vec<Option<&str>> = values.map(word).collect();
+            let same = |word| words.iter().filter(|it| **it == word).count();
+            let part = (level > 0).then(|| heap.class_name(heap.class(*first)));
+            let found = words
+                .first()
+                .copied()
+                .filter(|it| are_most(same(*it), words.len()));
+            match found {
+                Some(Some(word)) => return Ok(Some(Reason::State(word, true, part))),
+                Some(None) if class.ends_with("CompletableFuture") => {
+                    return Ok(Some(Reason::State("completed", false, part)))
+                }
+                _ => {}
+            }
+        }
+        Ok(None)
     }
 
     /// Whether what holds the elements is a future without a result.
@@ -112,52 +207,71 @@ fn futures(samples: &[Sample]) -> Option<Reason> {
 
 /// Whether nearly all have come to their end, or nearly none.
 fn state(samples: &[Sample]) -> Option<Reason> {
+    let is_key = samples.iter().all(|it| it.is_key);
     let columns = columns(samples);
-    let shallow = columns
-        .iter()
-        .filter(|(name, _)| !is_of_key(name) && name.matches('.').count() < STATE_DEPTH);
-    shallow.clone().find_map(|(name, values)| {
-        let (word, is_text) = word(name, values)?;
-        let ended = values
-            .iter()
-            .filter(|it| is_text || matches!(it, Value::Truth(true) | Value::Number(1)))
-            .count();
-        match ended * 10 {
-            0 if OPEN.contains(&word) => Some(Reason::State(word, false)),
-            many if many >= values.len() * 9 => Some(Reason::State(word, true)),
-            _ => None,
-        }
-    })
+    let shallow = columns.iter().filter_map(|(name, values)| {
+        let name = of_element(name, is_key)?;
+        (name.matches('.').count() < STATE_DEPTH).then_some((name, values))
+    });
+    let cleared = shallow.clone().any(|(name, values)| {
+        let is_none = values.iter().filter(|it| ***it == Value::Nothing).count();
+        name.ends_with(REFERENT) && are_most(is_none, samples.len())
+    });
+    if cleared {
+        return Some(Reason::Cleared);
+    }
+    let of_end = |is_end: bool| {
+        shallow.clone().find_map(|(name, values)| {
+            let (word, field, is_text) = word(name, values)?;
+            let ended = values
+                .iter()
+                .filter(|it| is_text || matches!(it, Value::Truth(true) | Value::Number(1)))
+                .count();
+            let is_found = match is_end {
+                true => are_most(ended, values.len()),
+                false => ended == 0 && OPEN.contains(&word),
+            };
+            let part = field.rsplit_once('.').map(|(part, _)| part.to_owned());
+            is_found.then_some(Reason::State(word, is_end, part))
+        })
+    };
+    of_end(true).or_else(|| of_end(false))
 }
 
-/// The word of the state that a field has by its name, or its value by that of a constant.
-fn word(name: &str, values: &[&Value]) -> Option<(&'static str, bool)> {
+/// Whether a part is nearly all.
+pub(crate) fn are_most(part: usize, all: usize) -> bool {
+    part * 10 >= all * 9
+}
+
+/// The word of the state that a field has by its name, or its value by that of a constant; the
+/// field's name, and whether its value is that of a constant.
+fn word<'n>(name: &'n str, values: &[&Value]) -> Option<(&'static str, &'n str, bool)> {
     let known = |text: &str| {
         let text: String = text.chars().filter(char::is_ascii_alphabetic).collect();
         let text = text.to_lowercase();
         let text = text.strip_prefix("is").unwrap_or(&text).to_owned();
-        STATES
-            .iter()
-            .find(|(field, _)| *field == text)
-            .map(|it| it.1)
+        let mut states = STATES.iter();
+        states.find(|(field, _)| *field == text).map(|it| it.1)
     };
+    let last = |name: &str| known(name.rsplit('.').next()?);
     match values.first()? {
         // That of an atomic truth value.
         Value::Number(_) => {
-            let name = name.strip_suffix(".value")?;
+            let field = name.strip_suffix(".value")?;
             let is_truth = values.iter().all(|it| matches!(it, Value::Number(0 | 1)));
-            let last = name.rsplit('.').next()?;
-            known(last).filter(|_| is_truth).map(|word| (word, false))
+            last(field)
+                .filter(|_| is_truth)
+                .map(|word| (word, field, false))
         }
-        Value::Truth(_) => known(name.rsplit('.').next()?).map(|word| (word, false)),
-        Value::Object(_) | Value::Bytes(_) => None,
+        Value::Truth(_) => last(name).map(|word| (word, name, false)),
+        Value::Object(_) | Value::Bytes(_) | Value::Nothing => None,
         // The name of a constant.
         Value::Text(first) => {
-            let is_constant = name.ends_with(".name") && first.chars().all(|it| it.is_uppercase());
+            let field = name.strip_suffix(".name")?;
+            let is_constant = first.chars().all(|it| it.is_uppercase() || it == '_');
             let is_same = values.iter().all(|it| *it == &Value::Text(first.clone()));
-            known(first)
-                .filter(|_| is_constant && is_same)
-                .map(|word| (word, true))
+            let word = known(first).filter(|_| is_constant && is_same);
+            word.map(|word| (word, field, true))
         }
     }
 }
@@ -166,7 +280,7 @@ fn word(name: &str, values: &[&Value]) -> Option<(&'static str, bool)> {
 fn of_contents(heap: &Heap<'_>, samples: &[Sample]) -> Option<Reason> {
     let keys: HashSet<u32> = samples.iter().filter_map(|it| it.key).collect();
     let has_keys = keys.len() * 10 >= samples.len() * 9;
-    if has_keys && are_equal(heap, samples, is_of_key) {
+    if has_keys && are_equal(heap, samples, |name, _| is_of_key(name)) {
         return Some(Reason::EqualKeys);
     }
     let columns = columns(samples);
@@ -179,19 +293,32 @@ fn of_contents(heap: &Heap<'_>, samples: &[Sample]) -> Option<Reason> {
     });
     let (of_keys, others): (Vec<_>, Vec<_>) = texts.partition(|(name, _)| is_of_key(name));
     let key = of_keys.iter().find_map(|(_, texts)| alike(texts, None));
-    let other = others.iter().find_map(|(name, texts)| {
+    let is_near = |name: &str| name.matches('.').count() < TEXT_DEPTH;
+    let other = others.iter().filter(|(name, _)| is_near(name));
+    let mut other = other;
+    let other = other.find_map(|(name, texts)| {
         let name = name.rsplit('.').next()?;
         alike(texts, Some(name.to_owned()))
     });
-    let equal = !has_keys && are_equal(heap, samples, |name| !is_of_key(name));
+    let equal = !has_keys && are_equal(heap, samples, |name, _| !is_of_key(name));
     key.or(other).or(equal.then_some(Reason::Equal))
 }
 
-/// Whether the values with names that `is` selects are the same in nearly all samples, and there
+/// Whether the values in nearly all samples' own fields are the same.
+fn have_same_values(heap: &Heap<'_>, samples: &[Sample]) -> bool {
+    let is_key = samples.iter().all(|it| it.is_key);
+    are_equal(heap, samples, |name, value| {
+        let is_own = of_element(name, is_key).is_some_and(|it| !it.contains('.'));
+        is_own && !matches!(value, Value::Object(_))
+    })
+}
+
+/// Whether the values that `is` selects are the same in nearly all samples, and there
 /// are texts or classes among them.
-fn are_equal(heap: &Heap<'_>, samples: &[Sample], is: impl Fn(&str) -> bool) -> bool {
+fn are_equal(heap: &Heap<'_>, samples: &[Sample], is: impl Fn(&str, &Value) -> bool) -> bool {
     let of = |sample: &'_ Sample| -> Vec<(String, Value)> {
-        let values = sample.values.iter().filter(|(name, _)| is(name));
+        let values = sample.values.iter();
+        let values = values.filter(|(name, value)| is(name, value));
         values
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect()
@@ -218,7 +345,7 @@ fn alike(texts: &[&str], field: Option<String>) -> Option<Reason> {
     let is_one = |patterns: Vec<String>| {
         let middle = patterns.get(patterns.len() / 2);
         let same = patterns.iter().filter(|it| Some(*it) == middle).count();
-        let has_words = middle.is_some_and(|it| it.chars().any(char::is_alphabetic));
+        let has_words = middle.is_some_and(|it| it.chars().any(|letter| letter != '#'));
         has_words && same * 10 >= patterns.len() * 9
     };
     let patterns: Vec<String> = texts.iter().map(|text| pattern(text)).collect();
@@ -231,14 +358,26 @@ fn alike(texts: &[&str], field: Option<String>) -> Option<Reason> {
     }
 }
 
-/// A text with a mark in the place of each number.
+/// A text with a mark in the place of each number, also of a hexadecimal one.
 pub(crate) fn pattern(text: &str) -> String {
+    let is_word = |letter: char| letter.is_ascii_alphanumeric();
     let mut pattern = String::new();
-    for letter in text.chars() {
-        match letter.is_ascii_digit() {
-            true if pattern.ends_with(NUMBER) => {}
-            true => pattern.push(NUMBER),
-            false => pattern.push(letter),
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|letter| !is_word(letter)).unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(end.max(first.len_utf8()));
+        rest = behind;
+        let is_hex = word.len() >= HEX_LEAST && word.chars().all(|it| it.is_ascii_hexdigit());
+        if is_hex && word.contains(|it: char| it.is_ascii_digit()) {
+            pattern.push(NUMBER);
+            continue;
+        }
+        for letter in word.chars() {
+            match letter.is_ascii_digit() {
+                true if pattern.ends_with(NUMBER) => {}
+                true => pattern.push(NUMBER),
+                false => pattern.push(letter),
+            }
         }
     }
     pattern

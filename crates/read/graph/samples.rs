@@ -8,17 +8,29 @@ use rustc_hash::FxHashMap;
 use crate::contents::{Contents, FieldValue};
 use crate::error::GraphError;
 use crate::heap::Heap;
-use crate::retained::{Dominator, Retained};
+use crate::retained::Retained;
 use crate::structure::Structure;
 
 /// Most elements that are read.
 pub(crate) const SAMPLES_MAX: usize = 32;
 
+/// Most objects of which samples are taken.
+const SPREAD_MAX: usize = 512;
+
+/// Most objects above one that are asked whether they are of its class.
+const LEVELS_MAX: usize = 32;
+
+/// Objects that are in no other are asked if they are at least this part.
+const OUTER: usize = 8;
+
 /// Most references from an element to a value, without those in what carries another object.
-const DEPTH_MAX: usize = 3;
+const DEPTH_MAX: usize = 5;
+
+/// Most objects from an element up to the entry that has its key.
+const ENTRY_DEPTH: usize = 3;
 
 /// Most references from an element to a value at all.
-const ROUNDS_MAX: usize = 6;
+const ROUNDS_MAX: usize = 8;
 
 /// The class of a future, and its field that has the result.
 pub(crate) const FUTURE: (&str, &str) = ("java.util.concurrent.CompletableFuture", "result");
@@ -29,7 +41,7 @@ pub(crate) const COMPLETED: &str = "(future)";
 /// Most objects that are read for one element.
 const OBJECTS_MAX: usize = 64;
 
-/// Most elements of an array that are read.
+/// An array with more elements is not read.
 const ELEMENTS_MAX: usize = 8;
 
 /// Most bytes that are read of an array.
@@ -41,16 +53,60 @@ const TEXT_BYTES: usize = 8 << 10;
 /// The name of the field of an entry that has the key.
 pub(crate) const KEY: &str = "key";
 
+/// The field of a reference that has its referent.
+pub(crate) const REFERENT: &str = "referent";
+
 /// A value that has no parts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Value {
     Truth(bool),
     Number(u64),
     Text(String),
+    /// No object, in the field of a reference that has its referent.
+    Nothing,
     /// An array of primitive values.
     Bytes(Vec<u8>),
     /// An object that is not read: only itself is equal to it.
     Object(u32),
+}
+
+/// Some objects of many, evenly spread.
+#[derive(Debug, Default)]
+pub(crate) struct Spread {
+    objects: Vec<u32>,
+    /// How many were passed.
+    place: u64,
+    /// All places that are a multiple of this power of two are kept.
+    power: u32,
+}
+
+impl Spread {
+    pub(crate) fn add(&mut self, object: u32) {
+        let is_kept = |power: u32, place: u64| place.trailing_zeros() >= power || place == 0;
+        if self.objects.len() >= SPREAD_MAX && is_kept(self.power, self.place) {
+            self.power += 1;
+            let mut every = [true, false].into_iter().cycle();
+            self.objects.retain(|_| every.next() == Some(true));
+        }
+        if is_kept(self.power, self.place) {
+            self.objects.push(object);
+        }
+        self.place += 1;
+    }
+
+    /// Those that are in no other of their class, unless these are few, as of a chain.
+    pub(crate) fn samples(mut self, heap: &Heap<'_>, retained: &Retained) -> Vec<u32> {
+        let is_outer = |object: &&u32| {
+            let mut above = retained.dominators(**object).take(LEVELS_MAX);
+            !above.any(|above| heap.class(above) == heap.class(**object))
+        };
+        let outer: Vec<u32> = self.objects.iter().filter(is_outer).copied().collect();
+        if outer.len() * OUTER >= self.objects.len() {
+            self.objects = outer;
+        }
+        let every = self.objects.len().div_ceil(SAMPLES_MAX).max(1);
+        self.objects.into_iter().step_by(every).collect()
+    }
 }
 
 /// One element.
@@ -58,6 +114,8 @@ pub(crate) enum Value {
 pub(crate) struct Sample {
     /// Its key, or itself if it is one; `None` if it is in no map.
     pub(crate) key: Option<u32>,
+    /// Whether it is its key.
+    pub(crate) is_key: bool,
     /// The values in it and in its key, by the names of the fields that lead there: `name`,
     /// `key.host`.
     pub(crate) values: BTreeMap<String, Value>,
@@ -118,23 +176,25 @@ pub(crate) fn samples(
 impl Reader<'_, '_> {
     /// The elements and their keys.
     fn begin(&mut self, elements: &[u32], entry: Option<u32>) -> Result<Vec<Open>, GraphError> {
-        let dominator = |element: &u32| match self.retained.dominator(*element) {
-            Dominator::Object(above) if self.is_entry(above) => Some(above),
-            _ => None,
+        let entries = |element: &u32| -> Vec<u32> {
+            let above = self.retained.dominators(*element).take(ENTRY_DEPTH);
+            above.take_while(|above| self.is_entry(*above)).collect()
         };
-        let mut entries: Vec<Option<u32>> = elements.iter().map(dominator).collect();
-        if let Some(class) = entry.filter(|_| entries.contains(&None)) {
+        let mut entries: Vec<Vec<u32>> = elements.iter().map(entries).collect();
+        let owned: Vec<bool> = entries.iter().map(|it| !it.is_empty()).collect();
+        if let Some(class) = entry.filter(|_| owned.contains(&false)) {
             // Something else refers to the elements, too.
             let places: FxHashMap<u32, usize> = elements.iter().copied().zip(0..).collect();
             for entry in self.heap.objects_of(|it| it == class) {
                 let mut targets = self.heap.targets(entry).iter();
                 let place = targets.find_map(|it| places.get(it));
-                if let Some(slot) = place.and_then(|at| entries.get_mut(*at)) {
-                    slot.get_or_insert(entry);
+                let slot = place.and_then(|at| entries.get_mut(*at));
+                if let Some(slot) = slot.filter(|it| it.is_empty()) {
+                    slot.push(entry);
                 }
             }
         }
-        let known: Vec<u32> = entries.iter().copied().flatten().collect();
+        let known: Vec<u32> = entries.concat();
         let contents = self.heap.contents(&known, 0)?;
         let mut keys: FxHashMap<u32, u32> = FxHashMap::default();
         for (entry, contents) in &contents {
@@ -144,14 +204,13 @@ impl Reader<'_, '_> {
             keys.extend(key.map(|key| (*entry, key)));
         }
         let mut open = Vec::new();
-        for (sample, (element, entry)) in elements.iter().zip(entries).enumerate() {
-            let key = entry.and_then(|entry| keys.get(&entry).copied());
+        for (sample, (element, entries)) in elements.iter().zip(entries).enumerate() {
+            let key = entries.iter().find_map(|entry| keys.get(entry).copied());
             // What is in a set, and elsewhere, is more than a key.
-            let owner = entry.map(Dominator::Object);
-            let is_owned = owner == Some(self.retained.dominator(*element));
+            let is_owned = owned.get(sample) == Some(&true);
             let key = key.filter(|key| is_owned || key != element);
             if let Some(slot) = self.samples.get_mut(sample) {
-                slot.key = key;
+                (slot.key, slot.is_key) = (key, Some(*element) == key);
             }
             let named = key.map(|key| (KEY, key)).into_iter();
             let other = Some(("", *element)).filter(|(_, it)| Some(*it) != key);
@@ -225,13 +284,13 @@ impl Reader<'_, '_> {
                     }
                 }
             }
-            Some(Contents::References { length, ids }) if *length as usize <= ELEMENTS_MAX => {
-                let objects = ids.iter().filter_map(|id| self.heap.object(*id));
-                found.extend(
-                    objects
-                        .enumerate()
-                        .map(|(at, it)| (below(&at.to_string()), it)),
-                );
+            Some(Contents::References { length, ids })
+                if ids.len() == *length as usize
+                    && ids.iter().filter(|id| **id != 0).count() <= ELEMENTS_MAX =>
+            {
+                let objects = ids.iter().enumerate();
+                let objects = objects.filter_map(|(at, id)| Some((at, self.heap.object(*id)?)));
+                found.extend(objects.map(|(at, it)| (below(&at.to_string()), it)));
             }
             Some(Contents::Values { length, bytes, .. })
                 if bytes.len() < ARRAY_BYTES && bytes.len() >= *length as usize =>
@@ -253,6 +312,7 @@ impl Reader<'_, '_> {
 
     fn value(&self, field: &FieldValue) -> Option<Value> {
         match field.kind {
+            BasicType::Object if field.value == 0 && field.name == REFERENT => Some(Value::Nothing),
             BasicType::Object => None,
             BasicType::Boolean => Some(Value::Truth(field.value != 0)),
             _ => Some(Value::Number(field.value)),
@@ -277,6 +337,16 @@ impl Reader<'_, '_> {
             self.note(text.sample, text.names, value);
         }
         Ok(())
+    }
+}
+
+/// A name as seen from an element; `None` if it is in the element's key, and that is another
+/// object.
+pub(crate) fn of_element(name: &str, is_key: bool) -> Option<&str> {
+    match name.strip_prefix(KEY) {
+        Some("") => None,
+        Some(rest) if rest.starts_with('.') => rest.get(1..).filter(|_| is_key),
+        _ => Some(name),
     }
 }
 

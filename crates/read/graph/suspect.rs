@@ -55,10 +55,21 @@ pub enum Reason {
     Numbered(Option<String>),
     /// The same, but in the length of a list.
     Listed(Option<String>),
-    /// They have, or have not, come to their end, which this word names.
-    State(&'static str, bool),
+    /// They, or what they have in a field or are in, have come to their end, which this word names,
+    /// or have not.
+    State(&'static str, bool, Option<String>),
+    /// The referents of references in them are gone.
+    Cleared,
+    /// Their own texts and numbers are equal.
+    SameValues,
+    /// The tag of this name has another value in each.
+    Tag(String),
+    /// Of so many texts in each only one differs; its name, if their holder knows it.
+    OneOf(usize, Option<String>),
     /// They are references to the same object.
     SameReferent(u32),
+    /// So many of an array's values, of so many, are used by this field.
+    Filled(u64, u64, String),
     /// They wait for a future that is not completed.
     NotCompleted,
     /// The futures that they are, or carry, are completed, or none is.
@@ -66,14 +77,16 @@ pub enum Reason {
 }
 
 /// Why a suspect does not look like a leak.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Calm {
     /// It is small.
     Little,
-    /// It is one array of primitive values, or a table of them, which cannot grow.
+    /// It is one array of primitive values, or a table of them, of which no field counts a part.
     Array,
-    /// It is a collection that has as many elements as it may have.
-    Full(u64),
+    /// It is a collection that has as many elements as it may have, by this field.
+    Full(u64, Option<String>),
+    /// They are values of a weak map whose keys are gone.
+    Stale,
     /// It is a collection that cannot be changed, and nothing else leads to its elements.
     Fixed,
 }

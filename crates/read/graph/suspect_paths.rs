@@ -72,7 +72,7 @@ impl Leaks {
             let also = fields
                 .filter(|field| Some(*field) != path.static_field)
                 .min();
-            let way = Way::of(heap, structure, path, target);
+            let way = Way::of(heap, structure, path, target, suspect.accumulation);
             let keeps_its_key = finder.keeps_its_key(path);
             let values = finder.values(suspect, path);
             (suspect.way, suspect.also, suspect.keeps_its_key) = (way, also, keeps_its_key);
@@ -85,7 +85,8 @@ impl Leaks {
         for native in &mut self.native {
             native.path = paths.next().flatten();
             let way = native.path.as_ref();
-            let way = way.map(|path| Way::of(heap, structure, path, Some(native.group.class)));
+            let way =
+                way.map(|path| Way::of(heap, structure, path, Some(native.group.class), None));
             native.way = way.unwrap_or_default();
         }
         self.add_contents(finder)?;

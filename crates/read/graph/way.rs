@@ -22,12 +22,14 @@ pub struct Way {
 }
 
 impl Way {
-    /// That of a path, from its nearest static field or its thread on, to objects of a class.
+    /// That of a path, from its nearest static field or its thread on, to objects of a class, which
+    /// fan out at `point`.
     pub(crate) fn of(
         heap: &Heap<'_>,
         structure: &Structure,
         path: &Path,
         target: Option<u32>,
+        point: Option<u32>,
     ) -> Self {
         let steps = path.steps.as_slice();
         let is_static = |step: &Step| matches!(step.link, Some(Link::Static(_)));
@@ -55,9 +57,15 @@ impl Way {
             let mut parts = before.map(|step| structure.part(class(step)));
             parts.find(|part| *part != Part::Structure) == Some(Part::Value)
         };
-        let mut places = (0..).zip(steps);
-        let end = places.find(|(place, step)| is_collection(step) && !is_of_value(*place));
-        let end = end.map(|(place, _)| place);
+        let places = (0..).zip(steps);
+        let held = places.filter(|(place, step)| is_collection(step) && !is_of_value(*place));
+        let mut held = held.map(|(place, _)| place).peekable();
+        let first = held.peek().copied();
+        // Collections before that where they fan out have little but the next one, as a registry
+        // of servers has the server.
+        let fan = steps.iter().position(|step| Some(step.object) == point);
+        let end = fan.and_then(|fan| held.take_while(|place| *place <= fan).last());
+        let end = end.or(first);
         let before = steps.get(..=end.unwrap_or(steps.len())).unwrap_or(steps);
         let owner = before
             .windows(2)

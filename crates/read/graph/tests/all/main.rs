@@ -18,6 +18,7 @@ mod naive;
 mod names;
 mod native_image;
 mod own_maps;
+mod reasons;
 mod rules;
 mod runs;
 mod stream;
