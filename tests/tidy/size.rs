@@ -7,18 +7,18 @@ use std::path::Path;
 /// Most lines of product code of each package: neither blank nor comment, without tests, examples
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 14] = [
-    ("agent", 14794),
+    ("agent", 14849),
     ("cli", 12380),
     ("crates/base/format", 1599),
-    ("crates/base/headroom", 276),
+    ("crates/base/headroom", 282),
     ("crates/base/options", 1812),
     ("crates/read/graph", 9863),
     ("crates/read/reader", 6880),
     ("crates/read/text", 1327),
     ("crates/vm/bytecode", 2523),
     ("crates/vm/hotspot", 4520),
-    ("crates/vm/jvm", 4781),
-    ("crates/vm/snapshot", 3518),
+    ("crates/vm/jvm", 4786),
+    ("crates/vm/snapshot", 3527),
     ("tables", 1154),
     ("writer", 3811),
 ];
@@ -34,7 +34,7 @@ const MOST_WORDS: [(&str, usize); 25] = [
     ("docs/design/fork.md", 1999),
     ("docs/design/roots.md", 1298),
     ("docs/getting-started.md", 202),
-    ("docs/heap-dumps.md", 2335),
+    ("docs/heap-dumps.md", 2348),
     ("docs/hprof-command.md", 952),
     ("docs/installing.md", 393),
     ("docs/java.md", 869),
@@ -46,7 +46,7 @@ const MOST_WORDS: [(&str, usize); 25] = [
     ("docs/releasing.md", 197),
     ("docs/security.md", 117),
     ("docs/sql.md", 1077),
-    ("docs/troubleshooting.md", 2076),
+    ("docs/troubleshooting.md", 2052),
     ("java-tests/README.md", 586),
     ("java-tests/real/README.md", 239),
 ];

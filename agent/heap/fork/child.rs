@@ -9,6 +9,7 @@ use super::crew::{in_threads, Watch};
 use super::image::AnyImage;
 use super::known_objects::KnownObjects;
 use super::message::{FromChild, Sent, Written};
+use super::pace::{Pace, Share};
 use super::process;
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::class_facts;
@@ -28,7 +29,7 @@ use snapshot::layout::{Calibration, ObjectLayout, Unexplained, MOVING};
 use snapshot::mappings::{os_maps, Mappings};
 use snapshot::memory::ProcessMemory;
 use snapshot::walk::{Batch, MarkOnly, Marks, OnObject, VirtualThreadFields, Walker, Work};
-use snapshot::{Failure, Snapshot, Values};
+use snapshot::{Failure, Rest, Snapshot, Values};
 use std::ops::Range;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicU64;
@@ -36,6 +37,10 @@ use std::sync::Mutex;
 use std::thread::available_parallelism;
 use tables::{ClassId, ObjectId, ObjectIndex, ObjectTable, TraceId};
 use writer::{Deliver, Segments, Tail, TailWriter};
+
+fn no_rest() -> Rest {
+    Rest(Box::new(|| ()))
+}
 
 /// References in a walker's first batch.
 const BATCH: usize = 512;
@@ -82,6 +87,8 @@ pub(super) struct Task<'d, 'f> {
     pub(super) tail: Option<Tail>,
     /// Whether the child gets the whole heap, including the parts without objects.
     pub(super) copies_all: bool,
+    /// What all threads of the child may take; `None` for no limit.
+    pub(super) share: Option<Share>,
     /// Whether threads wait until it is certain that this copy will do.
     pub(super) is_awaited: bool,
     /// The connection to the parent.
@@ -282,6 +289,10 @@ impl Task<'_, '_> {
             values,
             reached: AtomicU64::new(0),
             encoded_bytes: AtomicU64::new(0),
+            rest: self.share.map_or_else(no_rest, |share| {
+                let pace = Pace::of_process(share);
+                Rest(Box::new(move || pace.rest()))
+            }),
             unlinked: Mutex::default(),
             virtual_thread_class: self.virtual_threads.map(|fields| fields.class),
             virtual_threads: Mutex::default(),

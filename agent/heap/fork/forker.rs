@@ -6,6 +6,7 @@ use super::childs_memory::use_own_memory;
 use super::image::{AnyImage, HeapImage};
 use super::message::{FromChild, Written};
 use super::not_copied::NotCopied;
+use super::pace::Pace;
 use super::process::{self, Child, Side, Watchdog};
 use super::silence::Silence;
 use crate::heap::error::Again;
@@ -229,8 +230,13 @@ impl<'d, 'f> Forker<'d, 'f> {
         }
         process::free_a_place();
         process::be_killed_first();
+        let pace = self.task.share.map(Pace::of_process);
+        let live = || {
+            Watchdog::feed();
+            pace.iter().for_each(Pace::rest);
+        };
         let image = self.task.image.as_mut();
-        let taken = image.map_or(Ok(true), |image| image.take_place(&Watchdog::feed));
+        let taken = image.map_or(Ok(true), |image| image.take_place(&live));
         let is_same = match taken {
             Ok(is_same) => is_same,
             Err(error) => {

@@ -30,6 +30,7 @@ mod known_objects;
 mod message;
 mod not_copied;
 mod own_thread;
+mod pace;
 mod parent;
 mod process;
 mod rounds;

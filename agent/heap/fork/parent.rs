@@ -8,6 +8,7 @@ use super::forker::{Forker, WithoutBarrier};
 use super::image::{AnyImage, HeapImage};
 use super::known_objects::KnownObjects;
 use super::message::Written;
+use super::pace::Share;
 use super::process::Child;
 use super::rounds::{no_image, MOST_STOP_BYTES};
 use super::rounds_image::RoundsImage;
@@ -107,9 +108,8 @@ impl<'f> Attempt<'f> {
         let (tables, cause, mut objects) = self.empty_tables();
         let mut catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
         let known = KnownObjects::take(env, jni, &catalogue)?;
-        self.note_used_bytes(&catalogue);
-        let (current, own_thread) = self.begin(&mut objects)?;
-        let mut image = self.image(&current, others)?;
+        let (current, own_thread) = self.begin(&catalogue, &mut objects)?;
+        let (mut image, share) = self.image(&current, others)?;
         let (stacks, standing_stacks, without_barrier) = self.stacks(&mut objects)?;
         let (socket, childs_socket) = in_reserve(UnixStream::pair).map_err(not_forked)?;
         let virtual_threads = virtual_thread_fields(env, &catalogue)?;
@@ -142,6 +142,7 @@ impl<'f> Attempt<'f> {
             sizes: self.sizes.unwrap_or_default(),
             tail: file.map(|file| in_reserve(|| file.tail())).transpose()?,
             copies_all: self.copies_all,
+            share,
             is_awaited: copied::is_awaited(),
             socket: childs_socket,
             order: self.order,
@@ -151,7 +152,7 @@ impl<'f> Attempt<'f> {
         // The image last: its end takes time, and threads wait at the gate.
         drop((closed, known, held, self.keep(image, forked.is_err())));
         let (child, objects) = forked?;
-        let mut answers = Conversation {
+        let mut conversation = Conversation {
             attempt: self,
             catalogue: &mut catalogue,
             objects,
@@ -162,7 +163,7 @@ impl<'f> Attempt<'f> {
             file,
             kept_texts: invented.collect(),
         };
-        let done = answers.converse(socket, child);
+        let done = conversation.converse(socket, child);
         let (child, done) = done.map_err(|why| linked(why, &catalogue))?;
         Ok((child, done, catalogue.len(), tables))
     }
@@ -272,7 +273,12 @@ impl<'f> Attempt<'f> {
     }
 
     /// Tags the thread that makes the dump. Its object shows where the heap is.
-    fn begin(&self, objects: &mut ObjectTable) -> Result<(Object<'f>, ObjectIndex), DumpError> {
+    fn begin(
+        &self,
+        catalogue: &Catalogue<'_>,
+        objects: &mut ObjectTable,
+    ) -> Result<(Object<'f>, ObjectIndex), DumpError> {
+        self.note_used_bytes(catalogue);
         let current = self.env.current_thread(self.jni);
         let current = current.context("the current thread")?;
         let needed_bytes = in_reserve(page_table_bytes).map_err(not_forked)?;
@@ -283,11 +289,23 @@ impl<'f> Attempt<'f> {
         Ok((current, own_thread))
     }
 
-    /// The image of the heap of this object; `None` if the fork shall copy it.
+    /// The image of the heap of this object, `None` if the fork shall copy it; and how many processors
+    /// this dump may take.
     fn image(
         &self,
         object: &Object<'_>,
         others: OthersTime,
+    ) -> Result<(Option<AnyImage>, Option<Share>), DumpError> {
+        let share = Share::of(self.order, others);
+        let image = self.image_at(object, others, share)?;
+        Ok((image, share))
+    }
+
+    fn image_at(
+        &self,
+        object: &Object<'_>,
+        others: OthersTime,
+        share: Option<Share>,
     ) -> Result<Option<AnyImage>, DumpError> {
         if let Some(kept) = self.kept_image.take().filter(|_| !self.copies_all) {
             return Ok(Some(kept));
@@ -296,13 +314,13 @@ impl<'f> Attempt<'f> {
         let is_later = self.copies_all || self.tried.had_image.replace(true);
         let has_rounds = !is_later && !copied::is_awaited();
         if let Some(heap) = SharedHeap::of(object)? {
-            let rounds = has_rounds.then(|| SharedRounds::prepare(heap.clone(), self.order));
+            let rounds = has_rounds.then(|| SharedRounds::prepare(heap.clone(), self.order, share));
             if let Some(rounds) = rounds.flatten() {
                 return Ok(Some(Box::new(rounds)));
             }
             return Ok(Some(Box::new(SharedImage::prepare(heap)?)));
         }
-        let prepare = || RoundsImage::prepare(object, self.order, others.processors());
+        let prepare = || RoundsImage::prepare(object, self.order, others.processors(), share);
         let image = has_rounds.then(prepare).flatten();
         Ok(image.map(|image| Box::new(image) as AnyImage))
     }

@@ -1,6 +1,7 @@
 //! Rounds: the heap is copied while the application runs, then what was written meanwhile, until
 //! little is left.
 
+use super::pace::Pace;
 use crate::message::say;
 use headroom::MemoryLeft;
 use jvm::os::tracked_image::TrackedImage;
@@ -32,13 +33,15 @@ pub(super) struct Rounds {
 
 impl Rounds {
     /// Copies the heap, and again what is written meanwhile, as long as that becomes less. `used`
-    /// are its parts that have objects, by an account that may be old.
+    /// are its parts that have objects, by an account that may be old; `pace` is how fast it is
+    /// copied.
     pub(super) fn run(
         &mut self,
+        pace: Option<Pace>,
         mut used: impl FnMut(&mut TrackedImage) -> io::Result<Vec<Range<u64>>>,
     ) -> io::Result<()> {
         for _ in 0..MOST_ROUNDS {
-            self.round(&mut used)?;
+            self.round(&mut used, &|| pace.iter().for_each(Pace::rest))?;
             if self.unread_bytes <= self.used_bytes / ENOUGH_PART || self.is_hot() {
                 break;
             }
@@ -55,18 +58,22 @@ impl Rounds {
         let ranges = used(&mut self.image)?;
         self.unread_bytes = bytes(&self.image.unread(&ranges)?);
         match !self.is_hot() && self.unread_bytes <= most_bytes {
-            true => self.round(used),
+            true => self.round(used, &|| ()),
             false => Ok(()),
         }
     }
 
-    /// Copies what was written since the round before.
+    /// Copies what was written since the round before, and rests between two pieces.
     fn round(
         &mut self,
         mut used: impl FnMut(&mut TrackedImage) -> io::Result<Vec<Range<u64>>>,
+        rest: &dyn Fn(),
     ) -> io::Result<()> {
         let (ranges, left) = (used(&mut self.image)?, &self.left);
-        self.image.round(&ranges, || left.too_little().is_none())?;
+        self.image.round(&ranges, || {
+            rest();
+            left.too_little().is_none()
+        })?;
         let ranges = used(&mut self.image)?;
         self.unread_bytes = bytes(&self.image.unread(&ranges)?);
         Ok(())

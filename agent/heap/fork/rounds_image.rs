@@ -2,6 +2,7 @@
 //! so neither the pause nor the application's writes after it grow with the heap.
 
 use super::image::HeapImage;
+use super::pace::{Pace, Share};
 use super::rounds::{bytes, check_room, no_image, not_read, Rounds, MOST_ROUNDS, MOST_STOP_BYTES};
 use crate::heap::error::Again;
 use crate::heap::left::memory_left;
@@ -56,7 +57,12 @@ pub(super) struct RoundsImage {
 impl RoundsImage {
     /// The image after some rounds; `None` if a fork shall copy the heap of this object.
     /// `processors` are those that the application uses.
-    pub(super) fn prepare(object: &Object<'_>, order: &Order<'_>, processors: f64) -> Option<Self> {
+    pub(super) fn prepare(
+        object: &Object<'_>,
+        order: &Order<'_>,
+        processors: f64,
+        share: Option<Share>,
+    ) -> Option<Self> {
         let wanted = order.heap_copy();
         if wanted == HeapCopy::Fork {
             return None;
@@ -65,7 +71,7 @@ impl RoundsImage {
         let is_busy = processors >= BUSY_PROCESSORS && order.product != Product::Counts;
         let least = if is_busy { BUSY_BYTES } else { LARGE_BYTES };
         let least_bytes = (wanted == HeapCopy::Auto).then_some(least);
-        let prepared = Self::try_prepare(object, order, least_bytes);
+        let prepared = Self::try_prepare(object, order, least_bytes, share);
         let prepared = prepared.inspect_err(|why| {
             if wanted != HeapCopy::Auto || order.options.verbose {
                 no_image(why);
@@ -81,6 +87,7 @@ impl RoundsImage {
         object: &Object<'_>,
         order: &Order<'_>,
         least_bytes: Option<u64>,
+        share: Option<Share>,
     ) -> Result<Option<Self>, String> {
         let heap = ReservedHeap::of(object.handle());
         let heap = heap.ok_or_else(|| why_unknown("this JVM does not say where its heap is"))?;
@@ -114,7 +121,8 @@ impl RoundsImage {
         let room_bytes = used_bytes + used_bytes / more_part;
         check_room(&image.rounds.left, room_bytes).map_err(|why| format!("it {why}"))?;
         let heap = &image.heap;
-        image.rounds.run(|_| used(heap)).map_err(not_read)?;
+        let pace = share.map(Pace::of_thread);
+        image.rounds.run(pace, |_| used(heap)).map_err(not_read)?;
         Ok(Some(image))
     }
 

@@ -2,6 +2,7 @@
 //! runs: of a large heap of ZGC.
 
 use super::image::HeapImage;
+use super::pace::{Pace, Share};
 use super::rounds::{bytes, check_room, not_read, Rounds, MOST_STOP_BYTES};
 use super::shared_image::{account, is_moving, still};
 use crate::heap::error::Again;
@@ -50,12 +51,16 @@ pub(super) struct SharedRounds {
 
 impl SharedRounds {
     /// The image after some rounds; `None` if all is to be copied in the stop.
-    pub(super) fn prepare(heap: SharedHeap, order: &Order<'_>) -> Option<Self> {
+    pub(super) fn prepare(
+        heap: SharedHeap,
+        order: &Order<'_>,
+        share: Option<Share>,
+    ) -> Option<Self> {
         let wanted = order.heap_copy();
         if wanted == HeapCopy::Fork {
             return None;
         }
-        let prepared = Self::try_prepare(heap, order).inspect_err(|why| {
+        let prepared = Self::try_prepare(heap, order, share).inspect_err(|why| {
             if wanted != HeapCopy::Auto || order.options.verbose {
                 say(&format!("all of the heap is copied in the pause: {why}"));
             }
@@ -63,7 +68,11 @@ impl SharedRounds {
         prepared.ok()?
     }
 
-    fn try_prepare(heap: SharedHeap, order: &Order<'_>) -> Result<Option<Self>, String> {
+    fn try_prepare(
+        heap: SharedHeap,
+        order: &Order<'_>,
+        share: Option<Share>,
+    ) -> Result<Option<Self>, String> {
         let mapped = account(&heap).map_err(not_read)?;
         let used_bytes = bytes(&mapped.used);
         if order.heap_copy() == HeapCopy::Auto && used_bytes < LEAST_BYTES {
@@ -102,9 +111,9 @@ impl SharedRounds {
             copied: None,
         };
         let (heap, span) = (&image.heap, &image.span);
-        let run = image
-            .rounds
-            .run(|image| watched(&account(heap)?, span, image));
+        let run = image.rounds.run(share.map(Pace::of_thread), |image| {
+            watched(&account(heap)?, span, image)
+        });
         run.map_err(not_read)?;
         Ok(Some(image))
     }

@@ -5,6 +5,10 @@
 
 #![forbid(unsafe_code)]
 
+mod quota;
+
+pub use quota::processor_quota;
+
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -197,13 +201,21 @@ fn folders() -> io::Result<Vec<Folder>> {
     let own = read(&own, &mut buffer).unwrap_or("");
     let mut folders = Vec::new();
     for (root, files) in GROUP_FILES {
-        if let Some(path) = group_path(own, root.ends_with("memory")) {
-            // Inside a container the path may be the host's, while the root is the group itself.
-            let folder = Path::new(root).join(path.trim_start_matches('/'));
-            folders.extend(up(&folder, Path::new(root)).map(|folder| (folder, files)));
-        }
+        let own = groups_of(own, root, "memory");
+        folders.extend(own.map(|folder| (folder, files)));
     }
     Ok(folders)
+}
+
+/// The folder below `root` of this process's group, by its `/proc/self/cgroup`, and of all groups
+/// that contain it; of version 1 if the root is named after the controller.
+fn groups_of<'f>(own: &str, root: &'f str, controller: &str) -> impl Iterator<Item = PathBuf> + 'f {
+    let root = Path::new(root);
+    let path = group_path(own, root.ends_with(controller).then_some(controller));
+    // Inside a container the path may be the host's, while the root is the group itself.
+    let folder = path.map(|path| root.join(path.trim_start_matches('/')));
+    let folders: Vec<_> = folder.map_or_else(Vec::new, |folder| up(&folder, root).collect());
+    folders.into_iter()
 }
 
 /// From a folder up to the root.
@@ -299,16 +311,15 @@ impl Group {
     }
 }
 
-/// The path of the memory group in `/proc/self/cgroup`: `0::/path` in version 2, `4:memory:/path`
-/// in version 1.
-fn group_path(own: &str, version_1: bool) -> Option<&str> {
+/// The path of the group in `/proc/self/cgroup`: `0::/path` in version 2, `4:memory:/path` of this
+/// controller in version 1.
+fn group_path<'o>(own: &'o str, controller: Option<&str>) -> Option<&'o str> {
     own.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':');
         let (number, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
-        let fits = if version_1 {
-            controllers.split(',').any(|name| name == "memory")
-        } else {
-            number == "0"
+        let fits = match controller {
+            Some(controller) => controllers.split(',').any(|name| name == controller),
+            None => number == "0",
         };
         fits.then_some(path)
     })
@@ -349,13 +360,13 @@ mod tests {
     #[test]
     fn the_group_is_found_in_both_versions() {
         assert_eq!(
-            group_path("0::/kubepods/pod1\n", false),
+            group_path("0::/kubepods/pod1\n", None),
             Some("/kubepods/pod1")
         );
         let old = "5:cpu,cpuacct:/a\n4:memory:/b\n0::/c\n";
-        assert_eq!(group_path(old, true), Some("/b"));
-        assert_eq!(group_path(old, false), Some("/c"));
-        assert_eq!(group_path("0::/\n", true), None);
+        assert_eq!(group_path(old, Some("memory")), Some("/b"));
+        assert_eq!(group_path(old, None), Some("/c"));
+        assert_eq!(group_path("0::/\n", Some("memory")), None);
     }
 
     #[test]

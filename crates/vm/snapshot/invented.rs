@@ -54,6 +54,7 @@ impl<M: Memory> Snapshot<M> {
             values: Values::all(),
             reached: AtomicU64::new(0),
             encoded_bytes: AtomicU64::new(0),
+            rest: crate::Rest(Box::new(|| ())),
             unlinked: Mutex::default(),
             virtual_thread_class: None,
             virtual_threads: Mutex::default(),

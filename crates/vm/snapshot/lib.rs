@@ -26,5 +26,5 @@ mod values;
 pub mod walk;
 
 pub use failure::Failure;
-pub use snapshot::Snapshot;
+pub use snapshot::{Rest, Snapshot};
 pub use values::Values;

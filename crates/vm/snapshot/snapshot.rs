@@ -9,7 +9,7 @@ use crate::walk::Marks;
 use crate::{Failure, Values};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tables::{ClassId, TraceId};
 
@@ -37,6 +37,8 @@ pub struct Snapshot<M = ProcessMemory> {
     pub reached: AtomicU64,
     /// Bytes of heap encoded so far, for progress reports.
     pub encoded_bytes: AtomicU64,
+    /// Called by each thread between two pieces of work: it may let the thread rest.
+    pub rest: Rest,
     /// Classes that have instances but are not linked, so that their fields are unknown.
     pub unlinked: Mutex<BTreeSet<ClassId>>,
     /// The class of virtual threads; `None` if this JDK has none.
@@ -49,7 +51,28 @@ pub struct Snapshot<M = ProcessMemory> {
     pub stack_chunks: Mutex<Vec<u64>>,
 }
 
+/// What a thread does between two pieces of work.
+pub struct Rest(pub Box<dyn Fn() + Send + Sync>);
+
+impl std::fmt::Debug for Rest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Rest")
+    }
+}
+
 impl<M: Memory> Snapshot<M> {
+    /// Counts objects that were reached.
+    pub(crate) fn note_reached(&self, objects: u32) {
+        self.reached.fetch_add(objects.into(), Ordering::Relaxed);
+        (self.rest.0)();
+    }
+
+    /// Counts bytes of heap that were encoded.
+    pub(crate) fn note_encoded(&self, heap_bytes: u64) {
+        self.encoded_bytes.fetch_add(heap_bytes, Ordering::Relaxed);
+        (self.rest.0)();
+    }
+
     /// The object's class.
     #[inline(always)]
     pub fn class_of(&self, object: u64) -> Result<&Class, Failure> {

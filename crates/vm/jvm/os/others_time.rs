@@ -32,8 +32,17 @@ impl OthersTime {
 }
 
 fn others_time() -> Duration {
-    let process = time(libc::CLOCK_PROCESS_CPUTIME_ID);
-    process.saturating_sub(time(libc::CLOCK_THREAD_CPUTIME_ID))
+    process_time().saturating_sub(thread_time())
+}
+
+/// The processor time of all threads of this process. That of a forked copy begins with 0.
+pub fn process_time() -> Duration {
+    time(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// The processor time of the calling thread.
+pub fn thread_time() -> Duration {
+    time(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
 fn time(clock: libc::clockid_t) -> Duration {

@@ -7,7 +7,6 @@ use crate::classes::Class;
 use crate::memory::{Memory, ProcessMemory};
 use crate::{Failure, Snapshot};
 use format::UNIT_BYTES;
-use std::sync::atomic::Ordering;
 use writer::GraphClass;
 
 /// The count of one class.
@@ -80,8 +79,7 @@ impl<'s, M: Memory> ClassCounter<'s, M> {
             count.instances += 1;
             count.bytes += bytes;
         }
-        let encoded_bytes = &self.snapshot.encoded_bytes;
-        encoded_bytes.fetch_add(heap_bytes, Ordering::Relaxed);
+        self.snapshot.note_encoded(heap_bytes);
         Ok(())
     }
 

@@ -113,8 +113,7 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
     /// Reports progress to the parent.
     fn tell(&mut self) {
         let heap_bytes = std::mem::take(&mut self.heap_bytes);
-        let encoded_bytes = &self.snapshot.encoded_bytes;
-        encoded_bytes.fetch_add(heap_bytes, Ordering::Relaxed);
+        self.snapshot.note_encoded(heap_bytes);
     }
 
     fn part(&mut self, objects: impl Iterator<Item = u64>) -> Result<(), Failure> {

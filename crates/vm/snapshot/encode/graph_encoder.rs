@@ -91,8 +91,7 @@ impl<'s, D: Deliver, M: Memory> GraphEncoder<'s, D, M> {
             self.snapshot.check_is_here(address, bytes)?;
             heap_bytes += bytes;
         }
-        let encoded_bytes = &self.snapshot.encoded_bytes;
-        encoded_bytes.fetch_add(heap_bytes, std::sync::atomic::Ordering::Relaxed);
+        self.snapshot.note_encoded(heap_bytes);
         if self.encoded.objects == before {
             return Ok(());
         }

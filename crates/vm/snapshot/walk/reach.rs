@@ -21,7 +21,6 @@ use crate::memory::{prefetch, Memory, ProcessMemory};
 use crate::walk::{Batch, Slice, Work};
 use crate::{Failure, Snapshot};
 use format::BasicType;
-use std::sync::atomic::Ordering;
 
 /// Flags a reference as a leaf. The highest bit is free because user-space addresses lie below it.
 const LEAF: u64 = 1 << 63;
@@ -164,8 +163,7 @@ impl<'s, O: OnObject, M: Memory> Walker<'s, O, M> {
     /// to more objects.
     fn share(&mut self) {
         let objects = std::mem::take(&mut self.since_look);
-        let reached = &self.snapshot.reached;
-        reached.fetch_add(u64::from(objects), Ordering::Relaxed);
+        self.snapshot.note_reached(objects);
         self.has_ended = self.work.has_ended();
         if !self.work.wants() {
             return;
@@ -359,7 +357,7 @@ mod tests {
         let snapshot = Snapshot::of_words(&words, vec![instance]);
         assert_eq!(walk(&snapshot, start), Ok(OBJECTS));
         // The rest is counted when the walk ends.
-        let counted = snapshot.reached.load(Ordering::Relaxed);
+        let counted = snapshot.reached.load(std::sync::atomic::Ordering::Relaxed);
         assert!(counted > OBJECTS as u64 / 2, "{counted}");
     }
 

@@ -1,4 +1,5 @@
-//! Why elements stay, why a suspect is no leak, and which field holds them, on heaps of known shape.
+//! Why elements stay, why a suspect is no leak, and which field holds them, on heaps of known
+//! shape.
 
 use graph::{Calm, Leaks, Reason, Suspect};
 use sample::Dump;
@@ -16,7 +17,8 @@ const COUNT: u64 = 5_000;
 const BOOLEAN: u8 = 4;
 const INT: u8 = 10;
 
-/// A class whose static field `IT` has a holder with a map in its field `users`, and a second field.
+/// A class whose static field `IT` has a holder with a map in its field `users`, and a second
+/// field.
 fn held(second: &str) -> Dump {
     let mut dump = Dump::new(8);
     let object = Dump::OBJECT;
