@@ -34,7 +34,7 @@ const MOST_WORDS: [(&str, usize); 25] = [
     ("docs/design/fork.md", 1999),
     ("docs/design/roots.md", 1298),
     ("docs/getting-started.md", 202),
-    ("docs/heap-dumps.md", 2348),
+    ("docs/heap-dumps.md", 2416),
     ("docs/hprof-command.md", 952),
     ("docs/installing.md", 393),
     ("docs/java.md", 869),

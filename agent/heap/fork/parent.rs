@@ -289,8 +289,8 @@ impl<'f> Attempt<'f> {
         Ok((current, own_thread))
     }
 
-    /// The image of the heap of this object, `None` if the fork shall copy it; and how many processors
-    /// this dump may take.
+    /// The image of the heap of this object, `None` if the fork shall copy it; and how many
+    /// processors this dump may take.
     fn image(
         &self,
         object: &Object<'_>,
