@@ -7,8 +7,8 @@ use crate::finder::{Finder, Objects};
 use crate::reasons::{pattern, NUMBER};
 use crate::structure::Part;
 
-/// Fewer classes may be written by hand. Of more, a tenth of what makes a suspect is enough: most of
-/// their memory is outside of the heap.
+/// Fewer classes may be written by hand. Of more, a tenth of what makes a suspect is enough: most
+/// of their memory is outside of the heap.
 const MANY: usize = 500;
 
 /// What stands before the last part of a generated name.

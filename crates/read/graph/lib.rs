@@ -48,6 +48,7 @@ mod parts;
 mod paths;
 mod ranges;
 mod reasons;
+mod registered;
 mod retained;
 mod roles;
 mod roots;

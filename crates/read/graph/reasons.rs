@@ -82,12 +82,13 @@ impl Finder<'_, '_> {
     /// What a suspect's elements say. Errors: the file cannot be read.
     pub(crate) fn reasons(&self, suspect: &Suspect) -> Result<Vec<Reason>, GraphError> {
         let heap = self.heap;
+        let registered = self.registered(suspect);
         if heap.redacted().is_some() {
-            return Ok(Vec::new());
+            return Ok(registered.into_iter().collect());
         }
         let filled = self.filled(suspect)?;
         if filled.is_some() || suspect.some.len() < SAMPLES_LEAST {
-            return Ok(filled.into_iter().collect());
+            return Ok(registered.into_iter().chain(filled).collect());
         }
         let entry = suspect.main_path().and_then(|path| self.entry(path));
         let some = (suspect.some.as_slice(), entry);
@@ -106,7 +107,7 @@ impl Finder<'_, '_> {
             reasons.extend(have_same_values(heap, &samples).then_some(Reason::SameValues));
         }
         reasons.truncate(REASONS_MAX);
-        Ok(reasons)
+        Ok(registered.into_iter().chain(reasons).collect())
     }
 
     /// The class of the collection's entry that a path leads over to an element.

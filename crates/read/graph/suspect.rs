@@ -74,13 +74,19 @@ pub enum Reason {
     NotCompleted,
     /// The futures that they are, or carry, are completed, or none is.
     Futures(bool),
+    /// They are files to be deleted when the JVM ends.
+    Deleted,
+    /// What they are registered as, by these words of the name of their holder's field.
+    Registered(String),
 }
 
 /// Why a suspect does not look like a leak.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Calm {
-    /// It is small.
+    /// It is hardly more than a JVM and its libraries have.
     Little,
+    /// It is small, and no reason speaks for a leak.
+    Small,
     /// It is one array of primitive values, or a table of them, of which no field counts a part.
     Array,
     /// It is a collection that has as many elements as it may have, by this field.

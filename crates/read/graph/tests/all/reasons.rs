@@ -71,6 +71,10 @@ fn reasons(dump: &Dump) -> Vec<Reason> {
     first(dump, |_, suspect| suspect.reasons.clone())
 }
 
+fn calm(dump: &Dump) -> Option<Calm> {
+    first(dump, |_, suspect| suspect.calm.clone())
+}
+
 /// The last field of the program before the elements.
 fn owner(dump: &Dump) -> String {
     first(dump, |heap, suspect| {
@@ -290,7 +294,7 @@ fn what_holds_a_long_list_is_known_though_its_nodes_are_left_out() {
     assert_eq!(owner(&dump), "shop.Users.hooks");
 }
 
-/// An array of 2,000,000 bytes whose holder has this number in this field.
+/// An array of 5,000,000 bytes whose holder has this number in this field.
 fn with_array(field: &str, number: u64) -> Dump {
     let mut dump = Dump::new(8);
     dump.class(APP, "shop/App", Dump::OBJECT, 0, &[], &[("IT", 0x3000)]);
@@ -298,18 +302,17 @@ fn with_array(field: &str, number: u64) -> Dump {
     dump.class_of(HOLDER, "shop/Log", (Dump::OBJECT, 0), &fields, &[]);
     dump.root(APP);
     dump.instance_with(0x3000, HOLDER, &[(8, 0x4000), (4, number)]);
-    dump.byte_array(0x4000, &vec![0; 2_000_000]);
+    dump.byte_array(0x4000, &vec![0; 5_000_000]);
     dump
 }
 
 #[test]
 fn an_array_of_which_a_field_counts_a_part_may_grow() {
-    let calm = |dump: &Dump| first(dump, |_, suspect| suspect.calm.clone());
-    let filled = with_array("count", 1_300_000);
+    let filled = with_array("count", 3_300_000);
     assert_eq!(calm(&filled), None);
-    let reason = Reason::Filled(1_300_000, 2_000_000, "count".to_owned());
+    let reason = Reason::Filled(3_300_000, 5_000_000, "count".to_owned());
     assert_eq!(reasons(&filled), [reason]);
-    for (field, number) in [("count", 2_000_000), ("count", 17), ("port", 1_300_000)] {
+    for (field, number) in [("count", 5_000_000), ("count", 17), ("port", 3_300_000)] {
         assert_eq!(calm(&with_array(field, number)), Some(Calm::Array));
     }
 }
@@ -361,7 +364,35 @@ fn weak(are_gone: bool) -> Dump {
 
 #[test]
 fn a_weak_map_whose_keys_are_gone_is_no_leak() {
-    let calm = |dump: &Dump| first(dump, |_, suspect| suspect.calm.clone());
     assert_eq!(calm(&weak(true)), Some(Calm::Stale));
-    assert_eq!(calm(&weak(false)), None);
+    assert_eq!(calm(&weak(false)), Some(Calm::Small));
+}
+
+/// A map of texts of 200 characters, which `texts` begins.
+fn texts(start: impl Fn(u64) -> String) -> Dump {
+    let mut dump = held("other");
+    dump.instance(0x3000, HOLDER, &[0x3100, 0]);
+    many(&mut dump, |dump, number| {
+        let at = node(number) + 0x100;
+        text(dump, at, &format!("{}{}", start(number), "x".repeat(200)));
+        (0, at)
+    });
+    dump
+}
+
+#[test]
+fn a_small_table_of_texts_is_no_leak_unless_they_are_equal() {
+    let dump = texts(|number| format!("city {number}"));
+    assert_eq!(calm(&dump), Some(Calm::Small));
+    let dump = texts(|_| "city".to_owned());
+    assert_eq!((calm(&dump), reasons(&dump)), (None, vec![Reason::Equal]));
+}
+
+#[test]
+fn small_objects_are_a_leak_if_they_differ_in_a_number_or_are_listeners() {
+    let dump = with_keys(0, |number| format!("session {number}"));
+    assert_eq!(calm(&dump), None);
+    let key = |number: u64| char::from(b'a' + (number % 26) as u8).to_string();
+    let key = |number: u64| key(number).repeat(1 + number as usize / 26);
+    assert_eq!(calm(&with_keys(0, key)), Some(Calm::Small));
 }
