@@ -1,6 +1,6 @@
 //! Why a suspect looks like a leak, or does not, in words.
 
-use graph::{Calm, Reason, Suspect};
+use graph::{Calm, Reason, Suspect, Who};
 
 use crate::answers::sentence::{name, Words};
 use crate::output::number::grouped;
@@ -15,7 +15,10 @@ impl Words<'_, '_> {
         let held = &suspect.held;
         let elements = held.elements.or(held.below.first().copied());
         let most = suspect.holds.first().map_or(0, |it| it.objects);
-        let elements = elements.map_or(most, |it| it.objects);
+        let elements = match suspect.who {
+            Who::Class { objects, .. } if suspect.copied_classes > 0 => objects,
+            _ => elements.map_or(most, |it| it.objects),
+        };
         let sampled = suspect.some.len();
         let is_known = |reason: &&Reason| {
             matches!(
@@ -42,6 +45,10 @@ impl Words<'_, '_> {
         };
         match reason {
             Reason::EqualKeys => "their keys are equal, but not the same objects".to_owned(),
+            Reason::AlikeKeys => {
+                "their keys are different objects with the same texts, numbers and classes"
+                    .to_owned()
+            }
             Reason::Equal => "they are equal, but not the same objects".to_owned(),
             Reason::Numbered(field) => differ(field, "a number"),
             Reason::Listed(field) => differ(field, "the length of a list"),
@@ -76,6 +83,12 @@ impl Words<'_, '_> {
             }
             Reason::Deleted => "they are files to delete at exit".to_owned(),
             Reason::Registered(words) => format!("they are registered as {}", name(words)),
+            Reason::Unused(used, length, field) => {
+                let (used, length) = (grouped(*used), grouped(*length));
+                let field = name(field);
+                format!("they use little of their arrays, as {used} of {length} ({field})")
+            }
+            Reason::OwnWeakKey => "each value holds its own weak key".to_owned(),
             Reason::NotCompleted => "they wait for a future that is not completed".to_owned(),
         }
     }

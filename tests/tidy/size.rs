@@ -8,11 +8,11 @@ use std::path::Path;
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 14] = [
     ("agent", 14794),
-    ("cli", 12345),
+    ("cli", 12358),
     ("crates/base/format", 1599),
     ("crates/base/headroom", 276),
     ("crates/base/options", 1812),
-    ("crates/read/graph", 9971),
+    ("crates/read/graph", 10142),
     ("crates/read/reader", 6880),
     ("crates/read/text", 1327),
     ("crates/vm/bytecode", 2523),

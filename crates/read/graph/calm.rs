@@ -110,7 +110,7 @@ impl Finder<'_, '_> {
         let are_values = elements.is_some_and(|it| self.structure.part(it.class) == Part::Value);
         let is_weak = |it: &Reason| match it {
             Reason::Numbered(_) | Reason::Listed(_) => are_values,
-            Reason::Filled(..) => true,
+            Reason::Filled(..) | Reason::Unused(..) => true,
             _ => false,
         };
         suspect.reasons.iter().any(|it| !is_weak(it))

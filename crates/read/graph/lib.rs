@@ -17,6 +17,7 @@ mod contents;
 mod dominators;
 mod edges;
 mod elements;
+mod ends;
 mod entries;
 mod error;
 mod finder;

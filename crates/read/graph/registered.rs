@@ -38,7 +38,7 @@ impl Finder<'_, '_> {
 }
 
 /// The words of a name as `shutdownHooks` or `SHUTDOWN_HOOKS`.
-fn words(name: &str) -> Vec<String> {
+pub(crate) fn words(name: &str) -> Vec<String> {
     let is_constant = !name.contains(|it: char| it.is_lowercase());
     let mut words = vec![String::new()];
     for letter in name.chars() {

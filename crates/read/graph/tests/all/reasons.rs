@@ -1,4 +1,4 @@
-//! Why elements stay, why a suspect is no leak, and which field holds them, on heaps of known shape.
+//! Why elements stay, why a suspect is no leak, and which field holds them, on known heaps.
 
 use graph::{Calm, Leaks, Reason, Suspect};
 use sample::Dump;
@@ -16,7 +16,7 @@ const COUNT: u64 = 5_000;
 const BOOLEAN: u8 = 4;
 const INT: u8 = 10;
 
-/// A class whose static field `IT` has a holder with a map in its field `users`, and a second field.
+/// A class whose static field `IT` has a holder with a map in its field `users`, and another field.
 fn held(second: &str) -> Dump {
     let mut dump = Dump::new(8);
     let object = Dump::OBJECT;
@@ -395,4 +395,100 @@ fn small_objects_are_a_leak_if_they_differ_in_a_number_or_are_listeners() {
     let key = |number: u64| char::from(b'a' + (number % 26) as u8).to_string();
     let key = |number: u64| key(number).repeat(1 + number as usize / 26);
     assert_eq!(calm(&with_keys(0, key)), Some(Calm::Small));
+}
+
+/// Elements whose field `subscription` has one object of this class, which a static field of that
+/// class has, too.
+fn with_shared(class: &str, constant: &str) -> Dump {
+    let mut dump = held("other");
+    dump.instance(0x3000, HOLDER, &[0x3100, 0]);
+    let constants = [(constant, 0x4000)];
+    dump.class(PART, class, Dump::OBJECT, 0, &[], &constants);
+    let fields = ["subscription", "bytes"];
+    dump.class(ELEMENT, "shop/Inner", Dump::OBJECT, 0, &fields, &[]);
+    dump.instance(0x4000, PART, &[]);
+    many(&mut dump, |dump, number| {
+        let at = |step: u64| node(number) + step * 0x100;
+        dump.instance(at(1), ELEMENT, &[0x4000, at(2)]);
+        dump.byte_array(at(2), &[number as u8; 700]);
+        (0, at(1))
+    });
+    dump
+}
+
+#[test]
+fn an_object_that_all_share_tells_their_end_by_its_class_or_constant() {
+    let is = |word| vec![Reason::State(word, true, None)];
+    for (class, constant, expected) in [
+        ("shop/Bus$CancelledSubscription", "IT", is("cancelled")),
+        ("shop/Bus$Closed", "IT", is("closed")),
+        ("shop/Mark", "DISPOSED", is("disposed")),
+        ("shop/Mark", "IT", vec![]),
+        ("shop/ClosedListener", "IT", vec![]),
+    ] {
+        assert_eq!(reasons(&with_shared(class, constant)), expected, "{class}");
+    }
+}
+
+#[test]
+fn buffers_of_which_little_is_used_are_told() {
+    let of = |count: u64| {
+        let mut dump = held("other");
+        dump.instance(0x3000, HOLDER, &[0x3100, 0]);
+        let fields = [("bytes", 2), ("count", INT)];
+        dump.class_of(ELEMENT, "shop/Buffer", (Dump::OBJECT, 0), &fields, &[]);
+        many(&mut dump, |dump, number| {
+            let at = |step: u64| node(number) + step * 0x100;
+            dump.instance_with(at(1), ELEMENT, &[(8, at(2)), (4, count)]);
+            dump.byte_array(at(2), &[0; 2_000]);
+            (0, at(1))
+        });
+        reasons(&dump)
+    };
+    assert_eq!(of(7), [Reason::Unused(7, 2_000, "count".to_owned())]);
+    assert_eq!(of(1_500), []);
+}
+
+#[test]
+fn values_that_hold_their_own_weak_keys_are_told() {
+    let of = |holds: bool| {
+        let mut dump = held("other");
+        dump.instance(0x3000, HOLDER, &[0x3100, 0]);
+        let above = (0x2700, "java/lang/ref/Reference");
+        dump.class(above.0, above.1, Dump::OBJECT, 0, &["referent"], &[]);
+        dump.class(PART, "shop/WeakKey", above.0, 0, &[], &[]);
+        let fields = ["mock", "bytes"];
+        dump.class(ELEMENT, "shop/Handler", Dump::OBJECT, 0, &fields, &[]);
+        many(&mut dump, |dump, number| {
+            let at = |step: u64| node(number) + step * 0x100;
+            dump.instance(at(1), PART, &[at(2)]);
+            dump.instance(at(2), Dump::OBJECT, &[]);
+            let mock = if holds { at(2) } else { 0 };
+            dump.instance(at(3), ELEMENT, &[mock, at(4)]);
+            dump.byte_array(at(4), &[number as u8; 700]);
+            (at(1), at(3))
+        });
+        reasons(&dump)
+    };
+    assert_eq!(of(true), [Reason::OwnWeakKey]);
+    assert_eq!(of(false), []);
+}
+
+#[test]
+fn keys_are_alike_if_they_differ_only_in_a_hash_or_in_what_they_do_not_say() {
+    let mut dump = held("other");
+    dump.instance(0x3000, HOLDER, &[0x3100, 0]);
+    let fields = [("name", 2), ("owner", 2), ("hashCode", INT)];
+    dump.class_of(PART, "shop/Key", (Dump::OBJECT, 0), &fields, &[]);
+    dump.class(ELEMENT, "shop/Entity", Dump::OBJECT, 0, &["bytes"], &[]);
+    text(&mut dump, 0x4000, "Page<Address>");
+    many(&mut dump, |dump, number| {
+        let at = |step: u64| node(number) + step * 0x100;
+        dump.instance_with(at(1), PART, &[(8, 0x4000), (8, at(2)), (4, number)]);
+        dump.byte_array(at(2), &[number as u8; 700]);
+        dump.instance(at(3), ELEMENT, &[at(4)]);
+        dump.byte_array(at(4), &[0; 300]);
+        (at(1), at(3))
+    });
+    assert_eq!(reasons(&dump), [Reason::AlikeKeys]);
 }
