@@ -46,8 +46,7 @@ impl Words<'_, '_> {
         match reason {
             Reason::EqualKeys => "their keys are equal, but not the same objects".to_owned(),
             Reason::AlikeKeys => {
-                "their keys are different objects with the same texts, numbers and classes"
-                    .to_owned()
+                "the texts, numbers and classes in their keys are equal".to_owned()
             }
             Reason::Equal => "they are equal, but not the same objects".to_owned(),
             Reason::Numbered(field) => differ(field, "a number"),
