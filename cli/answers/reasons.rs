@@ -1,23 +1,9 @@
 //! Why a suspect looks like a leak, or does not, in words.
 
-use graph::{Calm, Reason, Suspect};
+use graph::{Calm, Reason, Suspect, Who};
 
 use crate::answers::sentence::{name, Words};
 use crate::output::number::grouped;
-
-/// The JDK's static field of the files to delete when the JVM ends.
-const DELETED: (&str, &str) = ("class java.io.DeleteOnExitHook", "files");
-
-/// Last words of the names of fields whose elements stay until they are removed.
-const ROLES: [&str; 7] = [
-    "callbacks",
-    "handlers",
-    "hooks",
-    "listeners",
-    "observers",
-    "subscribers",
-    "watchers",
-];
 
 impl Words<'_, '_> {
     /// The clauses at the end of a suspect's sentence.
@@ -29,10 +15,17 @@ impl Words<'_, '_> {
         let held = &suspect.held;
         let elements = held.elements.or(held.below.first().copied());
         let most = suspect.holds.first().map_or(0, |it| it.objects);
-        let elements = elements.map_or(most, |it| it.objects);
+        let elements = match suspect.who {
+            Who::Class { objects, .. } if suspect.copied_classes > 0 => objects,
+            _ => elements.map_or(most, |it| it.objects),
+        };
         let sampled = suspect.some.len();
-        let is_known =
-            |reason: &&Reason| matches!(reason, Reason::NotCompleted | Reason::Filled(..));
+        let is_known = |reason: &&Reason| {
+            matches!(
+                reason,
+                Reason::NotCompleted | Reason::Filled(..) | Reason::Deleted | Reason::Registered(_)
+            )
+        };
         let (known, seen): (Vec<&Reason>, Vec<&Reason>) =
             suspect.reasons.iter().partition(is_known);
         let mut seen: Vec<String> = seen.into_iter().map(|it| self.reason(it)).collect();
@@ -40,28 +33,8 @@ impl Words<'_, '_> {
             *first = format!("by a sample of {}, {first}", grouped(sampled as u64));
         }
         let seen = Some(seen.join(", and ")).filter(|it| !it.is_empty());
-        let field = suspect.main_path().and_then(|path| path.static_field);
-        let is_deleted = field
-            .is_some_and(|(class, field)| (&*self.object(class), &*self.field(field)) == DELETED);
-        let deleted = is_deleted.then(|| "they are files to delete at exit".to_owned());
-        let role = self.role(suspect);
         let known = known.into_iter().map(|it| self.reason(it));
-        deleted
-            .into_iter()
-            .chain(role)
-            .chain(known)
-            .chain(seen)
-            .collect()
-    }
-
-    /// What the elements are to their holder, by the name of its field: none of them was removed.
-    fn role(&self, suspect: &Suspect) -> Option<String> {
-        let field = suspect.main_path().and_then(|path| path.static_field);
-        let (_, field) = suspect.way.owner.or(field)?;
-        let words = words(&self.field(field));
-        let last = words.last()?;
-        (suspect.held.elements.is_some() && ROLES.contains(&&**last))
-            .then(|| format!("they are registered as {}", words.join(" ")))
+        known.chain(seen).collect()
     }
 
     fn reason(&self, reason: &Reason) -> String {
@@ -72,6 +45,9 @@ impl Words<'_, '_> {
         };
         match reason {
             Reason::EqualKeys => "their keys are equal, but not the same objects".to_owned(),
+            Reason::AlikeKeys => {
+                "the texts, numbers and classes in their keys are equal".to_owned()
+            }
             Reason::Equal => "they are equal, but not the same objects".to_owned(),
             Reason::Numbered(field) => differ(field, "a number"),
             Reason::Listed(field) => differ(field, "the length of a list"),
@@ -104,25 +80,17 @@ impl Words<'_, '_> {
                     name(field)
                 )
             }
+            Reason::Deleted => "they are files to delete at exit".to_owned(),
+            Reason::Registered(words) => format!("they are registered as {}", name(words)),
+            Reason::Unused(used, length, field) => {
+                let (used, length) = (grouped(*used), grouped(*length));
+                let field = name(field);
+                format!("they use little of their arrays, as {used} of {length} ({field})")
+            }
+            Reason::OwnWeakKey => "each value holds its own weak key".to_owned(),
             Reason::NotCompleted => "they wait for a future that is not completed".to_owned(),
         }
     }
-}
-
-/// The words of a name as `shutdownHooks` or `SHUTDOWN_HOOKS`.
-fn words(name: &str) -> Vec<String> {
-    let is_constant = !name.contains(|it: char| it.is_lowercase());
-    let mut words = vec![String::new()];
-    for letter in name.chars() {
-        let is_new = letter == '_' || (letter.is_uppercase() && !is_constant);
-        if is_new && words.last().is_some_and(|word| !word.is_empty()) {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut().filter(|_| letter != '_') {
-            word.extend(letter.to_lowercase());
-        }
-    }
-    words
 }
 
 fn why(calm: &Calm, soft_bytes: u64) -> String {
@@ -131,6 +99,7 @@ fn why(calm: &Calm, soft_bytes: u64) -> String {
             "it is less than 1 MB without what is only softly reachable".to_owned()
         }
         Calm::Little => "it is less than 1 MB".to_owned(),
+        Calm::Small => "it is less than 4 MB, and nothing shows that it grows".to_owned(),
         Calm::Array => "an array cannot grow, and no field counts what is used of it".to_owned(),
         Calm::Full(most, None) => format!("it is full, at most {}", grouped(*most)),
         Calm::Full(most, Some(field)) => {
@@ -139,23 +108,6 @@ fn why(calm: &Calm, soft_bytes: u64) -> String {
         Calm::Fixed => "the collection cannot be changed".to_owned(),
         Calm::Stale => {
             "their keys are gone, and the weak map drops them when it is used next".to_owned()
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_fields_have_words() {
-        for (name, expected) in [
-            ("shutdownHooks", "shutdown hooks"),
-            ("_listeners", "listeners"),
-            ("ON_CLOSE_CALLBACKS", "on close callbacks"),
-            ("", ""),
-        ] {
-            assert_eq!(words(name).join(" "), expected);
         }
     }
 }

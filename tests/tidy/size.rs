@@ -8,11 +8,11 @@ use std::path::Path;
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 14] = [
     ("agent", 14849),
-    ("cli", 12380),
+    ("cli", 12357),
     ("crates/base/format", 1599),
     ("crates/base/headroom", 282),
     ("crates/base/options", 1812),
-    ("crates/read/graph", 9863),
+    ("crates/read/graph", 10142),
     ("crates/read/reader", 6880),
     ("crates/read/text", 1327),
     ("crates/vm/bytecode", 2523),
@@ -38,7 +38,7 @@ const MOST_WORDS: [(&str, usize); 25] = [
     ("docs/hprof-command.md", 952),
     ("docs/installing.md", 393),
     ("docs/java.md", 869),
-    ("docs/leak-answers.md", 868),
+    ("docs/leak-answers.md", 892),
     ("docs/mcp.md", 487),
     ("docs/memory.md", 602),
     ("docs/options.md", 1218),

@@ -18,6 +18,10 @@ use crate::suspect::{Calm, Reason, Suspect, Who};
 /// A heap in which nothing is larger is that of a JVM and its libraries.
 const LITTLE: u64 = 1_000_000;
 
+/// Less than this is a cache or a table of the program rather than a leak, unless a reason says
+/// otherwise.
+const SMALL: u64 = 4_000_000;
+
 /// Parts of the names of fields that have the most elements that a collection may have.
 const MOST: [&str; 4] = ["max", "limit", "capacity", "bound"];
 
@@ -45,21 +49,10 @@ impl Finder<'_, '_> {
         if suspect.copied_classes > 0 || suspect.pattern.is_some() {
             return Ok(None);
         }
-        let path = suspect.main_path();
-        // The value of a thread local variable that no static field has stays for ever.
-        let is_local = path.is_some_and(|path| path.thread_local.is_some());
-        let is_local = is_local && suspect.thread_local.is_none();
-        // The point has its number in the sentence, unless what is around it is much more.
-        let point = suspect
-            .accumulation
-            .map_or(0, |_| suspect.accumulated_bytes);
-        let bytes = match suspect.who {
-            Who::Object(_) if point > suspect.bytes / 2 => point,
-            _ => suspect.bytes,
-        };
-        if bytes.saturating_sub(suspect.soft_bytes) < LITTLE && !is_local {
+        if self.named_bytes(suspect) < LITTLE && !is_local(suspect) {
             return Ok(Some(Calm::Little));
         }
+        let path = suspect.main_path();
         let Some(path) = path else {
             return Ok(None);
         };
@@ -77,6 +70,50 @@ impl Finder<'_, '_> {
         };
         let most = self.most(path, elements.objects)?;
         Ok(most.map(|(most, field)| Calm::Full(most, field)))
+    }
+
+    /// The bytes of which a suspect's sentence speaks, without those that are softly reachable.
+    fn named_bytes(&self, suspect: &Suspect) -> u64 {
+        // The point has its number in the sentence, unless what is around it is much more.
+        let point = suspect
+            .accumulation
+            .map_or(0, |_| suspect.accumulated_bytes);
+        let bytes = match suspect.who {
+            Who::Object(_) if point > suspect.bytes / 2 => point,
+            _ => suspect.bytes,
+        };
+        let bytes = bytes.saturating_sub(suspect.soft_bytes);
+        let held = &suspect.held;
+        let named = held.elements.into_iter().chain(held.beside);
+        match named.map(|it| it.bytes).fold(0, u64::saturating_add) {
+            named if named > 0 && bytes < SMALL => bytes.min(named),
+            _ => bytes,
+        }
+    }
+
+    /// Whether a suspect is so small that only a reason makes it one.
+    pub(crate) fn is_small(&self, suspect: &Suspect) -> bool {
+        let is_one_of_many = match suspect.who {
+            Who::Class { class, .. } => self.structure.is_one_of_many(class),
+            Who::Object(_) => false,
+        };
+        let is_known = suspect.copied_classes > 0 || suspect.pattern.is_some() || is_one_of_many;
+        let is_redacted = self.heap.redacted().is_some();
+        !is_known && !is_redacted && !is_local(suspect) && self.named_bytes(suspect) < SMALL
+    }
+
+    /// Whether a reason speaks for a leak. That texts differ in a number is one of objects, but
+    /// not of texts: many tables have such.
+    pub(crate) fn shows_growth(&self, suspect: &Suspect) -> bool {
+        let held = &suspect.held;
+        let elements = held.elements.filter(|_| held.beside.is_none());
+        let are_values = elements.is_some_and(|it| self.structure.part(it.class) == Part::Value);
+        let is_weak = |it: &Reason| match it {
+            Reason::Numbered(_) | Reason::Listed(_) => are_values,
+            Reason::Filled(..) | Reason::Unused(..) => true,
+            _ => false,
+        };
+        suspect.reasons.iter().any(|it| !is_weak(it))
     }
 
     /// Whether nearly all of these are values of a weak map whose keys are gone.
@@ -206,6 +243,13 @@ impl Finder<'_, '_> {
         }
         Ok(None)
     }
+}
+
+/// Whether a thread holds a suspect as the value of a variable that no static field has: it stays
+/// for ever.
+fn is_local(suspect: &Suspect) -> bool {
+    let path = suspect.main_path();
+    path.is_some_and(|path| path.thread_local.is_some()) && suspect.thread_local.is_none()
 }
 
 /// Whether a field has a number, and one of these parts in its name.

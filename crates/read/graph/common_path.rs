@@ -1,5 +1,8 @@
 //! What the paths to the objects of a class have in common.
 
+// The file determines the names, so their hash function is seeded.
+use std::collections::HashMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::accumulation::{is_less, BIG_DROP};
@@ -32,13 +35,14 @@ impl Common {
         search: &Search<'_, '_>,
         some: &[u32],
     ) -> Self {
+        let mut names = Names::default();
         let mut ways: FxHashMap<Vec<(bool, u32)>, Way> = FxHashMap::default();
         for object in some {
             let path = || search.climb(*object);
             // Class objects differ by what they are, as their static fields do.
             let step = |step: u32| match is_holder(heap, step, *object) {
                 true => (true, step),
-                false => (false, heap.class(step)),
+                false => (false, names.of(heap, heap.class(step))),
             };
             let classes = path().take(STEPS_MAX).map(step);
             let alike = ways.entry(classes.collect()).or_insert_with(|| Way {
@@ -55,7 +59,7 @@ impl Common {
             object: common_object(retained, search, some),
             example: most.map(|alike| alike.first),
             alike: Alike {
-                percent: most.map_or(0, |way| like(heap, search, way.first, some)),
+                percent: most.map_or(0, |way| like(heap, search, (way.first, some), &mut names)),
                 roots: most.map_or(0, |way| way.roots.len() as u64),
             },
         }
@@ -70,13 +74,37 @@ fn root(search: &Search<'_, '_>, object: u32) -> Option<u32> {
 }
 
 /// The share of objects in percent that have the holder of this one, of those with short paths.
-fn like(heap: &Heap<'_>, search: &Search<'_, '_>, one: u32, all: &[u32]) -> u64 {
-    let known = all.iter().filter_map(|it| holder(heap, search, *it));
-    let wanted = holder(heap, search, one);
+fn like(
+    heap: &Heap<'_>,
+    search: &Search<'_, '_>,
+    (one, all): (u32, &[u32]),
+    names: &mut Names,
+) -> u64 {
+    let mut holder = |object: u32| match holder(heap, search, object)? {
+        (false, class) => Some((false, names.of(heap, class))),
+        holder => Some(holder),
+    };
+    let wanted = holder(one);
+    let known = all.iter().filter_map(|it| holder(*it));
     let (same, all) = known.fold((0, 0), |(same, all), it| {
         (same + u64::from(Some(it) == wanted), all + 1)
     });
     (same * 100_u64).checked_div(all).unwrap_or(100)
+}
+
+/// One class of each name: several loaders may define it.
+#[derive(Default)]
+struct Names {
+    classes: FxHashMap<u32, u32>,
+    names: HashMap<String, u32>,
+}
+
+impl Names {
+    fn of(&mut self, heap: &Heap<'_>, class: u32) -> u32 {
+        let names = &mut self.names;
+        let known = self.classes.entry(class);
+        *known.or_insert_with(|| *names.entry(heap.class_name(class)).or_insert(class))
+    }
 }
 
 /// The class object nearest to an object on its path, else the class of the root; `None` if the

@@ -202,9 +202,13 @@ impl Finder<'_, '_> {
             alike: common.alike,
             ..Suspect::new(who, copies.bytes, held)
         };
-        self.with_contents(suspect, || {
+        let mut some = Spread::default();
+        copies.loaders.iter().for_each(|loader| some.add(*loader));
+        let some = some.samples(heap, retained);
+        let suspect = self.with_contents(suspect, || {
             members.iter().flat_map(|object| retained.subtree(*object))
-        })
+        });
+        Suspect { some, ..suspect }
     }
 
     fn group(&self, group: &Objects, some: &[u32], search: &Search<'_, '_>) -> Suspect {

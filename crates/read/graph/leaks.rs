@@ -16,7 +16,7 @@ use crate::retained::Retained;
 use crate::search::Search;
 use crate::softly::SoftlyHeld;
 use crate::structure::Structure;
-use crate::suspect::{Group, NativeSuspect, Suspect};
+use crate::suspect::{Calm, Group, NativeSuspect, Suspect};
 use crate::tops::Tops;
 
 /// The share of the heap from which an object or a class is a suspect.
@@ -122,17 +122,21 @@ impl Leaks {
         Ok(leaks)
     }
 
-    /// Tells what looks like no leak, which comes last, and asks the elements of the others.
+    /// Asks the elements, and tells what looks like no leak, which comes last.
     fn judge(&mut self, finder: &Finder<'_, '_>) -> Result<(), GraphError> {
         for suspect in &mut self.suspects {
             suspect.calm = finder.calm(suspect)?;
         }
-        self.suspects.sort_by_key(|suspect| suspect.calm.is_some());
-        for suspect in self.suspects.iter_mut().take(ASKED) {
-            if suspect.calm.is_none() && suspect.pattern.is_none() {
+        let open = self.suspects.iter_mut().filter(|it| it.calm.is_none());
+        for (place, suspect) in open.enumerate() {
+            let is_small = finder.is_small(suspect);
+            if (is_small || place < ASKED) && suspect.pattern.is_none() {
                 suspect.reasons = finder.reasons(suspect)?;
             }
+            let is_calm = is_small && !finder.shows_growth(suspect);
+            suspect.calm = is_calm.then_some(Calm::Small);
         }
+        self.suspects.sort_by_key(|suspect| suspect.calm.is_some());
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use crate::finder::Finder;
 use crate::heap::Heap;
 use crate::paths::Path;
 use crate::samples::{
-    columns, of_element, samples, Sample, Value, COMPLETED, FUTURE, KEY, REFERENT,
+    columns, of_element, samples, Sample, Value, COMPLETED, FUTURE, KEY, REFERENT, STATE_DEPTH,
 };
 use crate::suspect::{Reason, Suspect};
 
@@ -16,9 +16,6 @@ const SAMPLES_LEAST: usize = 8;
 
 /// The mark in the place of a number.
 pub(crate) const NUMBER: char = '#';
-
-/// Most references from an element to the field that has its state.
-const STATE_DEPTH: usize = 2;
 
 /// The same for a text in which they differ.
 const TEXT_DEPTH: usize = 3;
@@ -82,19 +79,30 @@ impl Finder<'_, '_> {
     /// What a suspect's elements say. Errors: the file cannot be read.
     pub(crate) fn reasons(&self, suspect: &Suspect) -> Result<Vec<Reason>, GraphError> {
         let heap = self.heap;
+        let registered = self.registered(suspect);
         if heap.redacted().is_some() {
-            return Ok(Vec::new());
+            return Ok(registered.into_iter().collect());
         }
         let filled = self.filled(suspect)?;
         if filled.is_some() || suspect.some.len() < SAMPLES_LEAST {
-            return Ok(filled.into_iter().collect());
+            return Ok(registered.into_iter().chain(filled).collect());
         }
         let entry = suspect.main_path().and_then(|path| self.entry(path));
         let some = (suspect.some.as_slice(), entry);
         let samples = samples(heap, self.retained, &self.structure, some)?;
+        let mut end = state(&samples, true);
+        if end.is_none() {
+            end = self.shared_end(&suspect.some, &samples)?;
+        }
+        if suspect.copied_classes > 0 {
+            // Loaders of the same are alike in everything else, and few are ever closed.
+            return Ok(registered.into_iter().chain(end).collect());
+        }
+        let end = end.or_else(|| state(&samples, false));
         let mut reasons: Vec<Reason> = self.same_referent(&suspect.some).into_iter().collect();
         let own = self.not_completed(suspect)?.or_else(|| futures(&samples));
-        reasons.extend(own.or_else(|| state(&samples)));
+        reasons.extend(self.own_weak_keys(&suspect.some, &samples));
+        reasons.extend(own.or(end));
         reasons.extend(match self.tag(suspect, &samples)? {
             None => of_contents(heap, &samples),
             tag => tag,
@@ -103,10 +111,13 @@ impl Finder<'_, '_> {
             reasons.extend(self.jdk_state(&suspect.some)?);
         }
         if reasons.is_empty() {
+            reasons.extend(self.mostly_empty(&suspect.some)?);
+        }
+        if reasons.is_empty() {
             reasons.extend(have_same_values(heap, &samples).then_some(Reason::SameValues));
         }
         reasons.truncate(REASONS_MAX);
-        Ok(reasons)
+        Ok(registered.into_iter().chain(reasons).collect())
     }
 
     /// The class of the collection's entry that a path leads over to an element.
@@ -205,37 +216,40 @@ fn futures(samples: &[Sample]) -> Option<Reason> {
     is_same.then_some(Reason::Futures(first))
 }
 
-/// Whether nearly all have come to their end, or nearly none.
-fn state(samples: &[Sample]) -> Option<Reason> {
+/// Whether nearly all have come to their end, or none.
+fn state(samples: &[Sample], is_end: bool) -> Option<Reason> {
     let is_key = samples.iter().all(|it| it.is_key);
     let columns = columns(samples);
     let shallow = columns.iter().filter_map(|(name, values)| {
         let name = of_element(name, is_key)?;
-        (name.matches('.').count() < STATE_DEPTH).then_some((name, values))
+        // That of a constant is none of its fields.
+        let field = name.strip_suffix(".name").unwrap_or(name);
+        (field.matches('.').count() < STATE_DEPTH).then_some((name, values))
     });
     let cleared = shallow.clone().any(|(name, values)| {
         let is_none = values.iter().filter(|it| ***it == Value::Nothing).count();
         name.ends_with(REFERENT) && are_most(is_none, samples.len())
     });
     if cleared {
-        return Some(Reason::Cleared);
+        return is_end.then_some(Reason::Cleared);
     }
-    let of_end = |is_end: bool| {
-        shallow.clone().find_map(|(name, values)| {
-            let (word, field, is_text) = word(name, values)?;
-            let ended = values
-                .iter()
-                .filter(|it| is_text || matches!(it, Value::Truth(true) | Value::Number(1)))
-                .count();
-            let is_found = match is_end {
-                true => are_most(ended, values.len()),
-                false => ended == 0 && OPEN.contains(&word),
-            };
-            let part = field.rsplit_once('.').map(|(part, _)| part.to_owned());
-            is_found.then_some(Reason::State(word, is_end, part))
-        })
-    };
-    of_end(true).or_else(|| of_end(false))
+    shallow.clone().find_map(|(name, values)| {
+        let (word, field, is_text) = word(name, values)?;
+        let ended = values
+            .iter()
+            .filter(|it| is_text || matches!(it, Value::Truth(true) | Value::Number(1)))
+            .count();
+        let is_found = match is_end {
+            true => are_most(ended, values.len()),
+            false => ended == 0 && OPEN.contains(&word),
+        };
+        is_found.then(|| Reason::State(word, is_end, part(field)))
+    })
+}
+
+/// What has a field: `None` if it is the element.
+pub(crate) fn part(field: &str) -> Option<String> {
+    field.rsplit_once('.').map(|(part, _)| part.to_owned())
 }
 
 /// Whether a part is nearly all.
@@ -246,14 +260,7 @@ pub(crate) fn are_most(part: usize, all: usize) -> bool {
 /// The word of the state that a field has by its name, or its value by that of a constant; the
 /// field's name, and whether its value is that of a constant.
 fn word<'n>(name: &'n str, values: &[&Value]) -> Option<(&'static str, &'n str, bool)> {
-    let known = |text: &str| {
-        let text: String = text.chars().filter(char::is_ascii_alphabetic).collect();
-        let text = text.to_lowercase();
-        let text = text.strip_prefix("is").unwrap_or(&text).to_owned();
-        let mut states = STATES.iter();
-        states.find(|(field, _)| *field == text).map(|it| it.1)
-    };
-    let last = |name: &str| known(name.rsplit('.').next()?);
+    let last = |name: &str| end(name.rsplit('.').next()?);
     match values.first()? {
         // That of an atomic truth value.
         Value::Number(_) => {
@@ -270,10 +277,19 @@ fn word<'n>(name: &'n str, values: &[&Value]) -> Option<(&'static str, &'n str, 
             let field = name.strip_suffix(".name")?;
             let is_constant = first.chars().all(|it| it.is_uppercase() || it == '_');
             let is_same = values.iter().all(|it| *it == &Value::Text(first.clone()));
-            let word = known(first).filter(|_| is_constant && is_same);
+            let word = end(first).filter(|_| is_constant && is_same);
             word.map(|word| (word, field, true))
         }
     }
+}
+
+/// The end that a name is about.
+pub(crate) fn end(name: &str) -> Option<&'static str> {
+    let text: String = name.chars().filter(char::is_ascii_alphabetic).collect();
+    let text = text.to_lowercase();
+    let text = text.strip_prefix("is").unwrap_or(&text);
+    let mut states = STATES.iter();
+    states.find(|(field, _)| *field == text).map(|it| it.1)
 }
 
 /// Whether keys or elements are equal, or differ only in a number.
@@ -301,7 +317,15 @@ fn of_contents(heap: &Heap<'_>, samples: &[Sample]) -> Option<Reason> {
         alike(texts, Some(name.to_owned()))
     });
     let equal = !has_keys && are_equal(heap, samples, |name, _| !is_of_key(name));
-    key.or(other).or(equal.then_some(Reason::Equal))
+    let is_near_key = |name: &str, value: &Value| {
+        let is_class = |it: &u32| heap.class_of_object(*it).is_some();
+        let is_said = !matches!(value, Value::Object(object) if !is_class(object));
+        is_of_key(name) && is_near(name) && is_said
+    };
+    let alike = has_keys && are_equal(heap, samples, is_near_key);
+    let same = equal.then_some(Reason::Equal);
+    let same = same.or(alike.then_some(Reason::AlikeKeys));
+    key.or(other).or(same)
 }
 
 /// Whether the values in nearly all samples' own fields are the same.
@@ -318,7 +342,11 @@ fn have_same_values(heap: &Heap<'_>, samples: &[Sample]) -> bool {
 fn are_equal(heap: &Heap<'_>, samples: &[Sample], is: impl Fn(&str, &Value) -> bool) -> bool {
     let of = |sample: &'_ Sample| -> Vec<(String, Value)> {
         let values = sample.values.iter();
-        let values = values.filter(|(name, value)| is(name, value));
+        // A hash that an object keeps is mostly that of itself.
+        let is_hash = |name: &str| name.to_lowercase().contains("hash");
+        let values = values.filter(|(name, value)| {
+            is(name, value) && !(is_hash(name) && matches!(value, Value::Number(_)))
+        });
         values
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect()

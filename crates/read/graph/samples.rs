@@ -29,6 +29,9 @@ const DEPTH_MAX: usize = 5;
 /// Most objects from an element up to the entry that has its key.
 const ENTRY_DEPTH: usize = 3;
 
+/// Most references from an element to the field that has its state.
+pub(crate) const STATE_DEPTH: usize = 2;
+
 /// Most references from an element to a value at all.
 const ROUNDS_MAX: usize = 8;
 
@@ -119,6 +122,8 @@ pub(crate) struct Sample {
     /// The values in it and in its key, by the names of the fields that lead there: `name`,
     /// `key.host`.
     pub(crate) values: BTreeMap<String, Value>,
+    /// The objects in it and in its key that are not deep, by the same names.
+    pub(crate) objects: BTreeMap<String, u32>,
 }
 
 /// An object still to be read.
@@ -238,8 +243,9 @@ impl Reader<'_, '_> {
     fn open(&mut self, open: Open) -> Option<Open> {
         let (heap, class) = (self.heap, self.heap.class(open.object));
         let read = self.read.get_mut(open.sample)?;
-        let is_other =
-            heap.class_of_object(open.object).is_some() || self.structure.is_one_of_many(class);
+        let is_many = self.structure.is_one_of_many(class);
+        let is_loader = open.names.is_empty() && self.structure.is_loader(class);
+        let is_other = heap.class_of_object(open.object).is_some() || (is_many && !is_loader);
         let is_text = heap.class_name(class) == "java.lang.String";
         let is_deep = open.depth >= DEPTH_MAX && !is_text;
         if is_other || is_deep || *read >= OBJECTS_MAX {
@@ -279,6 +285,7 @@ impl Reader<'_, '_> {
                         None => {
                             let object = self.heap.object(field.value);
                             let object = object.filter(|_| field.kind == BasicType::Object);
+                            self.note_object(from.sample, &names, object);
                             found.extend(object.map(|object| (names, object)));
                         }
                     }
@@ -322,6 +329,13 @@ impl Reader<'_, '_> {
     fn note(&mut self, sample: usize, names: String, value: Value) {
         if let Some(sample) = self.samples.get_mut(sample) {
             sample.values.entry(names).or_insert(value);
+        }
+    }
+
+    fn note_object(&mut self, sample: usize, names: &str, object: Option<u32>) {
+        let object = object.filter(|_| names.matches('.').count() < STATE_DEPTH + 1);
+        if let (Some(sample), Some(object)) = (self.samples.get_mut(sample), object) {
+            sample.objects.entry(names.to_owned()).or_insert(object);
         }
     }
 

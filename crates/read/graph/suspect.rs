@@ -49,6 +49,8 @@ pub struct Alike {
 pub enum Reason {
     /// Their keys are different objects with equal contents.
     EqualKeys,
+    /// Their keys are different objects, whose own texts, numbers and classes are equal.
+    AlikeKeys,
     /// They are different objects with equal contents.
     Equal,
     /// Their keys, or their texts in a field of this name, differ only in a number.
@@ -70,17 +72,28 @@ pub enum Reason {
     SameReferent(u32),
     /// So many of an array's values, of so many, are used by this field.
     Filled(u64, u64, String),
+    /// So many of the values of one's array, of so many, are used by this field, and not many more
+    /// by the others.
+    Unused(u64, u64, String),
+    /// Each is the value of a weak key, which it holds.
+    OwnWeakKey,
     /// They wait for a future that is not completed.
     NotCompleted,
     /// The futures that they are, or carry, are completed, or none is.
     Futures(bool),
+    /// They are files to be deleted when the JVM ends.
+    Deleted,
+    /// What they are registered as, by these words of the name of their holder's field.
+    Registered(String),
 }
 
 /// Why a suspect does not look like a leak.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Calm {
-    /// It is small.
+    /// It is hardly more than a JVM and its libraries have.
     Little,
+    /// It is small, and no reason speaks for a leak.
+    Small,
     /// It is one array of primitive values, or a table of them, of which no field counts a part.
     Array,
     /// It is a collection that has as many elements as it may have, by this field.

@@ -178,6 +178,37 @@ fn copied_classes(dump: Dump) -> u64 {
     })
 }
 
+/// Threads of a class that each loader defines hold the loaders, which have a part that is closed.
+#[test]
+fn closed_loaders_are_held_by_threads_of_one_name() {
+    let mut dump = with_static(0);
+    let loader_class = "java/lang/ClassLoader";
+    dump.class(QUEUE, loader_class, Dump::OBJECT, 0, &["classes"], &[]);
+    dump.class(NODE, "shop/WebLoader", QUEUE, 0, &["path"], &[]);
+    let closed = [("closed", 4)];
+    dump.class_of(ORDER, "shop/Path", (Dump::OBJECT, 0), &closed, &[]);
+    for number in 0..10 {
+        let loader = 0x50_0000 + number * 0x1000;
+        let at = |step: u64| loader + step * 0x100;
+        let statics = [("BYTES", at(3))];
+        let thread = Dump::THREAD_CLASS;
+        dump.class(at(1), "shop/Reaper", thread, loader, &[], &statics);
+        dump.instance(at(2), at(1), &[]);
+        dump.add(dump.to().root(0x08, at(2)).u4(number as u32 + 2).u4(1));
+        dump.byte_array(at(3), &[0; 100_000]);
+        dump.instance(loader, NODE, &[at(4), at(5)]);
+        dump.instance_with(at(4), ORDER, &[(1, 1)]);
+        dump.object_array(at(5), &[at(1)]);
+    }
+    find(dump, |_, leaks| {
+        let loaders = &leaks.suspects[0];
+        assert_eq!((loaders.copied_classes, loaders.alike.percent), (1, 100));
+        assert_eq!(loaders.alike.roots, 10);
+        let closed = Reason::State("closed", true, Some("path".to_owned()));
+        assert_eq!(loaders.reasons, [closed]);
+    });
+}
+
 #[test]
 fn loaders_are_copies_only_if_they_are_alive_and_define_mostly_the_same() {
     let names = |count: usize| -> Vec<String> {

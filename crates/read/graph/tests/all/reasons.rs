@@ -1,5 +1,4 @@
-//! Why elements stay, why a suspect is no leak, and which field holds them, on heaps of known
-//! shape.
+//! Why elements stay, why a suspect is no leak, and which field holds them, on known heaps.
 
 use graph::{Calm, Leaks, Reason, Suspect};
 use sample::Dump;
@@ -17,8 +16,7 @@ const COUNT: u64 = 5_000;
 const BOOLEAN: u8 = 4;
 const INT: u8 = 10;
 
-/// A class whose static field `IT` has a holder with a map in its field `users`, and a second
-/// field.
+/// A class whose static field `IT` has a holder with a map in its field `users`, and another field.
 fn held(second: &str) -> Dump {
     let mut dump = Dump::new(8);
     let object = Dump::OBJECT;
@@ -71,6 +69,10 @@ fn first<T>(dump: &Dump, ask: impl FnOnce(&graph::Heap<'_>, &Suspect) -> T) -> T
 
 fn reasons(dump: &Dump) -> Vec<Reason> {
     first(dump, |_, suspect| suspect.reasons.clone())
+}
+
+fn calm(dump: &Dump) -> Option<Calm> {
+    first(dump, |_, suspect| suspect.calm.clone())
 }
 
 /// The last field of the program before the elements.
@@ -292,7 +294,7 @@ fn what_holds_a_long_list_is_known_though_its_nodes_are_left_out() {
     assert_eq!(owner(&dump), "shop.Users.hooks");
 }
 
-/// An array of 2,000,000 bytes whose holder has this number in this field.
+/// An array of 5,000,000 bytes whose holder has this number in this field.
 fn with_array(field: &str, number: u64) -> Dump {
     let mut dump = Dump::new(8);
     dump.class(APP, "shop/App", Dump::OBJECT, 0, &[], &[("IT", 0x3000)]);
@@ -300,18 +302,17 @@ fn with_array(field: &str, number: u64) -> Dump {
     dump.class_of(HOLDER, "shop/Log", (Dump::OBJECT, 0), &fields, &[]);
     dump.root(APP);
     dump.instance_with(0x3000, HOLDER, &[(8, 0x4000), (4, number)]);
-    dump.byte_array(0x4000, &vec![0; 2_000_000]);
+    dump.byte_array(0x4000, &vec![0; 5_000_000]);
     dump
 }
 
 #[test]
 fn an_array_of_which_a_field_counts_a_part_may_grow() {
-    let calm = |dump: &Dump| first(dump, |_, suspect| suspect.calm.clone());
-    let filled = with_array("count", 1_300_000);
+    let filled = with_array("count", 3_300_000);
     assert_eq!(calm(&filled), None);
-    let reason = Reason::Filled(1_300_000, 2_000_000, "count".to_owned());
+    let reason = Reason::Filled(3_300_000, 5_000_000, "count".to_owned());
     assert_eq!(reasons(&filled), [reason]);
-    for (field, number) in [("count", 2_000_000), ("count", 17), ("port", 1_300_000)] {
+    for (field, number) in [("count", 5_000_000), ("count", 17), ("port", 3_300_000)] {
         assert_eq!(calm(&with_array(field, number)), Some(Calm::Array));
     }
 }
@@ -363,7 +364,131 @@ fn weak(are_gone: bool) -> Dump {
 
 #[test]
 fn a_weak_map_whose_keys_are_gone_is_no_leak() {
-    let calm = |dump: &Dump| first(dump, |_, suspect| suspect.calm.clone());
     assert_eq!(calm(&weak(true)), Some(Calm::Stale));
-    assert_eq!(calm(&weak(false)), None);
+    assert_eq!(calm(&weak(false)), Some(Calm::Small));
+}
+
+/// A map of texts of 200 characters, which `texts` begins.
+fn texts(start: impl Fn(u64) -> String) -> Dump {
+    let mut dump = held("other");
+    dump.instance(0x3000, HOLDER, &[0x3100, 0]);
+    many(&mut dump, |dump, number| {
+        let at = node(number) + 0x100;
+        text(dump, at, &format!("{}{}", start(number), "x".repeat(200)));
+        (0, at)
+    });
+    dump
+}
+
+#[test]
+fn a_small_table_of_texts_is_no_leak_unless_they_are_equal() {
+    let dump = texts(|number| format!("city {number}"));
+    assert_eq!(calm(&dump), Some(Calm::Small));
+    let dump = texts(|_| "city".to_owned());
+    assert_eq!((calm(&dump), reasons(&dump)), (None, vec![Reason::Equal]));
+}
+
+#[test]
+fn small_objects_are_a_leak_if_they_differ_in_a_number_or_are_listeners() {
+    let dump = with_keys(0, |number| format!("session {number}"));
+    assert_eq!(calm(&dump), None);
+    let key = |number: u64| char::from(b'a' + (number % 26) as u8).to_string();
+    let key = |number: u64| key(number).repeat(1 + number as usize / 26);
+    assert_eq!(calm(&with_keys(0, key)), Some(Calm::Small));
+}
+
+/// Elements whose field `subscription` has one object of this class, which a static field of that
+/// class has, too.
+fn with_shared(class: &str, constant: &str) -> Dump {
+    let mut dump = held("other");
+    dump.instance(0x3000, HOLDER, &[0x3100, 0]);
+    let constants = [(constant, 0x4000)];
+    dump.class(PART, class, Dump::OBJECT, 0, &[], &constants);
+    let fields = ["subscription", "bytes"];
+    dump.class(ELEMENT, "shop/Inner", Dump::OBJECT, 0, &fields, &[]);
+    dump.instance(0x4000, PART, &[]);
+    many(&mut dump, |dump, number| {
+        let at = |step: u64| node(number) + step * 0x100;
+        dump.instance(at(1), ELEMENT, &[0x4000, at(2)]);
+        dump.byte_array(at(2), &[number as u8; 700]);
+        (0, at(1))
+    });
+    dump
+}
+
+#[test]
+fn an_object_that_all_share_tells_their_end_by_its_class_or_constant() {
+    let is = |word| vec![Reason::State(word, true, None)];
+    for (class, constant, expected) in [
+        ("shop/Bus$CancelledSubscription", "IT", is("cancelled")),
+        ("shop/Bus$Closed", "IT", is("closed")),
+        ("shop/Mark", "DISPOSED", is("disposed")),
+        ("shop/Mark", "IT", vec![]),
+        ("shop/ClosedListener", "IT", vec![]),
+    ] {
+        assert_eq!(reasons(&with_shared(class, constant)), expected, "{class}");
+    }
+}
+
+#[test]
+fn buffers_of_which_little_is_used_are_told() {
+    let of = |count: u64| {
+        let mut dump = held("other");
+        dump.instance(0x3000, HOLDER, &[0x3100, 0]);
+        let fields = [("bytes", 2), ("count", INT)];
+        dump.class_of(ELEMENT, "shop/Buffer", (Dump::OBJECT, 0), &fields, &[]);
+        many(&mut dump, |dump, number| {
+            let at = |step: u64| node(number) + step * 0x100;
+            dump.instance_with(at(1), ELEMENT, &[(8, at(2)), (4, count)]);
+            dump.byte_array(at(2), &[0; 2_000]);
+            (0, at(1))
+        });
+        reasons(&dump)
+    };
+    assert_eq!(of(7), [Reason::Unused(7, 2_000, "count".to_owned())]);
+    assert_eq!(of(1_500), []);
+}
+
+#[test]
+fn values_that_hold_their_own_weak_keys_are_told() {
+    let of = |holds: bool| {
+        let mut dump = held("other");
+        dump.instance(0x3000, HOLDER, &[0x3100, 0]);
+        let above = (0x2700, "java/lang/ref/Reference");
+        dump.class(above.0, above.1, Dump::OBJECT, 0, &["referent"], &[]);
+        dump.class(PART, "shop/WeakKey", above.0, 0, &[], &[]);
+        let fields = ["mock", "bytes"];
+        dump.class(ELEMENT, "shop/Handler", Dump::OBJECT, 0, &fields, &[]);
+        many(&mut dump, |dump, number| {
+            let at = |step: u64| node(number) + step * 0x100;
+            dump.instance(at(1), PART, &[at(2)]);
+            dump.instance(at(2), Dump::OBJECT, &[]);
+            let mock = if holds { at(2) } else { 0 };
+            dump.instance(at(3), ELEMENT, &[mock, at(4)]);
+            dump.byte_array(at(4), &[number as u8; 700]);
+            (at(1), at(3))
+        });
+        reasons(&dump)
+    };
+    assert_eq!(of(true), [Reason::OwnWeakKey]);
+    assert_eq!(of(false), []);
+}
+
+#[test]
+fn keys_are_alike_if_they_differ_only_in_a_hash_or_in_what_they_do_not_say() {
+    let mut dump = held("other");
+    dump.instance(0x3000, HOLDER, &[0x3100, 0]);
+    let fields = [("name", 2), ("owner", 2), ("hashCode", INT)];
+    dump.class_of(PART, "shop/Key", (Dump::OBJECT, 0), &fields, &[]);
+    dump.class(ELEMENT, "shop/Entity", Dump::OBJECT, 0, &["bytes"], &[]);
+    text(&mut dump, 0x4000, "Page<Address>");
+    many(&mut dump, |dump, number| {
+        let at = |step: u64| node(number) + step * 0x100;
+        dump.instance_with(at(1), PART, &[(8, 0x4000), (8, at(2)), (4, number)]);
+        dump.byte_array(at(2), &[number as u8; 700]);
+        dump.instance(at(3), ELEMENT, &[at(4)]);
+        dump.byte_array(at(4), &[0; 300]);
+        (at(1), at(3))
+    });
+    assert_eq!(reasons(&dump), [Reason::AlikeKeys]);
 }

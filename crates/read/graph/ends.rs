@@ -1,0 +1,154 @@
+//! Ends that elements have come to by an object that they share, and what else single objects say.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::class_facts::References;
+use crate::contents::{Contents, FieldValue};
+use crate::error::GraphError;
+use crate::finder::Finder;
+use crate::reasons::{are_most, end, part};
+use crate::registered::words;
+use crate::samples::{of_element, Sample};
+use crate::suspect::Reason;
+
+/// Last words of the names of classes whose objects wait for an end, or tell of it.
+const TELLS: [&str; 4] = ["callback", "event", "hook", "task"];
+
+/// Fields that count what is in an array.
+const COUNTS: [&str; 8] = [
+    "count", "fill", "len", "length", "pos", "position", "size", "used",
+];
+
+/// A shorter array is no buffer.
+const BUFFER: u32 = 1_000;
+
+/// Less than this part of a buffer is little.
+const LITTLE: u64 = 8;
+
+impl Finder<'_, '_> {
+    /// The end that elements have come to, if in one field nearly all have the same object, and its
+    /// class, or the constant that has it, is named after an end.
+    pub(crate) fn shared_end(
+        &self,
+        some: &[u32],
+        samples: &[Sample],
+    ) -> Result<Option<Reason>, GraphError> {
+        let heap = self.heap;
+        let is_key = samples.iter().all(|it| it.is_key);
+        let Some(middle) = samples.get(samples.len() / 2) else {
+            return Ok(None);
+        };
+        let is_shared = |(name, object): &(&String, &u32)| {
+            let has_it = |it: &&Sample| it.objects.get(*name) == Some(*object);
+            of_element(name, is_key).is_some()
+                && heap.class_of_object(**object).is_none()
+                && are_most(samples.iter().filter(has_it).count(), samples.len())
+        };
+        let shared: Vec<(&String, &u32)> = middle.objects.iter().filter(is_shared).collect();
+        for (name, object) in shared {
+            let name = of_element(name, is_key).unwrap_or_default();
+            let class = heap.class_name(heap.class(*object));
+            let mut word = of_class(&class);
+            if word.is_none() {
+                let holder = part(name).and_then(|it| middle.objects.get(&it).copied());
+                word = self.constant(*object, holder.or(some.first().copied()))?;
+            }
+            if let Some(word) = word {
+                return Ok(Some(Reason::State(word, true, part(name))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The end by which a static field that has an object is named, of its class or its holder's.
+    fn constant(
+        &self,
+        object: u32,
+        holder: Option<u32>,
+    ) -> Result<Option<&'static str>, GraphError> {
+        let heap = self.heap;
+        let id = heap.id(object);
+        let class = |it: u32| heap.object_of_class(heap.class(it));
+        let classes = [Some(object), holder].into_iter().flatten();
+        let classes: Vec<u32> = classes.filter_map(class).collect();
+        let contents = heap.contents(&classes, 0)?;
+        let statics = contents.values().flat_map(|it| match it {
+            Contents::Class(dump, _) => dump.statics.as_slice(),
+            _ => &[],
+        });
+        let mut own = statics.filter(|it| it.value == id);
+        let text = |field: u64| heap.directory().strings.text(field).unwrap_or_default();
+        Ok(own.find_map(|it| end(&text(it.name))))
+    }
+
+    /// Whether nearly all are values of weak keys whose referents only they hold.
+    pub(crate) fn own_weak_keys(&self, some: &[u32], samples: &[Sample]) -> Option<Reason> {
+        let graph = self.heap.graph(References::All);
+        let above = |it: u32| self.retained.dominators(it);
+        let holds = |(element, sample): &(&u32, &Sample)| {
+            let key = sample.key.filter(|_| !sample.is_key);
+            let Some((key, referent)) = key.and_then(|key| Some((key, graph.implied(key).1?)))
+            else {
+                return false;
+            };
+            // If weak references count, their entry is above both, and the key not above it.
+            let entry = above(**element).next();
+            let is_both = entry == above(key).next() && entry == above(referent).next();
+            is_both || above(referent).any(|above| above == **element)
+        };
+        let holding = some.iter().zip(samples).filter(holds).count();
+        (holding > 0 && are_most(holding, some.len())).then_some(Reason::OwnWeakKey)
+    }
+
+    /// How much is used of the array that each of these has, or is, if that is little.
+    pub(crate) fn mostly_empty(&self, some: &[u32]) -> Result<Option<Reason>, GraphError> {
+        let heap = self.heap;
+        let is_array = |it: u32| heap.class_name(heap.class(it)).ends_with("[]");
+        let holder = |it: &u32| match is_array(*it) {
+            true => self.retained.dominators(*it).next(),
+            false => Some(*it),
+        };
+        let holders: Vec<u32> = some.iter().filter_map(holder).collect();
+        let contents = heap.contents(&holders, 0)?;
+        let fields: BTreeMap<u32, Vec<FieldValue>> = contents
+            .iter()
+            .map(|(object, contents)| (*object, heap.fields(contents)))
+            .collect();
+        let array = |fields: &[FieldValue]| {
+            let objects = fields
+                .iter()
+                .filter(|it| it.kind == format::BasicType::Object);
+            let mut objects = objects.filter_map(|it| heap.object(it.value));
+            objects.find(|it| is_array(*it))
+        };
+        let arrays: Vec<u32> = fields.values().filter_map(|it| array(it)).collect();
+        let arrays: HashMap<u32, u32> = heap
+            .contents(&arrays, 0)?
+            .into_iter()
+            .filter_map(|(array, contents)| match contents {
+                Contents::Values { length, .. } => Some((array, length)),
+                _ => None,
+            })
+            .collect();
+        let used = |fields: &Vec<FieldValue>| {
+            let length = arrays.get(&array(fields)?).filter(|it| **it >= BUFFER)?;
+            let count = fields.iter().find(|it| COUNTS.contains(&&*it.name))?;
+            let is_little = count.value.saturating_mul(LITTLE) < u64::from(*length);
+            is_little.then(|| (u64::from(*length), count.value, count.name.clone()))
+        };
+        let mut used: Vec<(u64, u64, String)> = fields.values().filter_map(used).collect();
+        used.sort_unstable();
+        let is_found = !used.is_empty() && are_most(used.len(), some.len());
+        let middle = used.into_iter().nth(some.len() / 2).filter(|_| is_found);
+        Ok(middle.map(|(length, count, field)| Reason::Unused(count, length, field)))
+    }
+}
+
+/// The end with which the name of a class begins.
+fn of_class(name: &str) -> Option<&'static str> {
+    let name = name.rsplit(['.', '$']).next()?;
+    let words = words(name);
+    let last = words.last()?;
+    let tells = words.len() > 1 && (last.ends_with("er") || TELLS.contains(&&**last));
+    end(words.first()?).filter(|_| !tells)
+}
