@@ -195,7 +195,7 @@ extern "C" fn try_calls(survived: *mut c_void) -> libc::c_int {
         let mut alarm: libc::sigset_t = zeroed();
         libc::sigaddset(&mut alarm, libc::SIGALRM);
         libc::alarm(LIMIT_S);
-        libc::sigprocmask(libc::SIG_UNBLOCK, &alarm, null_mut());
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &alarm, null_mut());
         for (call, _) in ASKED.iter().skip(survived.load(Ordering::Relaxed)) {
             libc::syscall(*call, -1, -1, -1, -1, -1, -1);
             survived.fetch_add(1, Ordering::Relaxed);

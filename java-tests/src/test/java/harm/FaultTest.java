@@ -47,7 +47,7 @@ class FaultTest {
     /** What a moment can lack: descriptors and processes, memory, a device that answers. */
     private static final int EINTR = 4, EIO = 5, EAGAIN = 11, ENOMEM = 12, EMFILE = 24;
     private static final Set<String> OF_MEMORY = Set.of("madvise", "mmap", "mmap64", "mprotect", "mremap", "munmap");
-    private static final Set<String> OF_PROCESSES = Set.of("fork", "posix_spawn", "pthread_create", "timer_create", "syscall");
+    private static final Set<String> OF_PROCESSES = Set.of("clone", "fork", "posix_spawn", "pthread_create", "timer_create", "syscall");
     private static final Set<String> OF_WAITS = Set.of("poll", "waitid", "waitpid");
     private static final Set<String> OF_DESCRIPTORS =
             Set.of("open", "open64", "opendir", "pipe2", "socket", "socketpair", "dup2", "dup3", "fcntl");

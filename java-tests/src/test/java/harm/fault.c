@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* Those that answer -1 and set errno; those that answer the error; the one that answers no pointer. */
-#define MINUS_ONE(X) X(connect) X(dup2) X(dup3) X(fallocate) X(fchmod) X(fcntl) X(fork) X(fstat64) X(fsync) \
+#define MINUS_ONE(X) X(clone) X(connect) X(dup2) X(dup3) X(fallocate) X(fchmod) X(fcntl) X(fork) X(fstat64) X(fsync) \
     X(ftruncate) X(ftruncate64) X(getpeername) X(getpriority) X(getrandom) X(getrlimit) X(getrusage) X(getsockname) X(getsockopt) X(ioctl) \
     X(linkat) X(lseek64) X(lstat64) X(madvise) X(mmap) X(mmap64) X(mprotect) X(mremap) X(munmap) X(open) X(open64) X(pipe2) X(poll) \
     X(prctl) X(pread) X(pread64) X(prlimit) X(process_vm_readv) X(pwrite) X(pwrite64) X(read) X(readlink) X(readv) X(recv) X(rename) \
