@@ -202,20 +202,19 @@ fn folders() -> io::Result<Vec<Folder>> {
     let mut folders = Vec::new();
     for (root, files) in GROUP_FILES {
         let own = groups_of(own, root, "memory");
-        folders.extend(own.map(|folder| (folder, files)));
+        folders.extend(own.into_iter().map(|folder| (folder, files)));
     }
     Ok(folders)
 }
 
 /// The folder below `root` of this process's group, by its `/proc/self/cgroup`, and of all groups
 /// that contain it; of version 1 if the root is named after the controller.
-fn groups_of<'f>(own: &str, root: &'f str, controller: &str) -> impl Iterator<Item = PathBuf> + 'f {
+fn groups_of(own: &str, root: &str, controller: &str) -> Vec<PathBuf> {
     let root = Path::new(root);
     let path = group_path(own, root.ends_with(controller).then_some(controller));
     // Inside a container the path may be the host's, while the root is the group itself.
     let folder = path.map(|path| root.join(path.trim_start_matches('/')));
-    let folders: Vec<_> = folder.map_or_else(Vec::new, |folder| up(&folder, root).collect());
-    folders.into_iter()
+    folder.map_or_else(Vec::new, |folder| up(&folder, root).collect())
 }
 
 /// From a folder up to the root.

@@ -52,8 +52,7 @@ impl Finder<'_, '_> {
         if self.named_bytes(suspect) < LITTLE && !is_local(suspect) {
             return Ok(Some(Calm::Little));
         }
-        let path = suspect.main_path();
-        let Some(path) = path else {
+        let Some(path) = suspect.main_path() else {
             return Ok(None);
         };
         if self.is_stale(&suspect.some) {

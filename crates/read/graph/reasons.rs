@@ -1,6 +1,6 @@
 //! Why the elements of a suspect stay, if they say so themselves.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::error::GraphError;
 use crate::finder::Finder;
@@ -17,7 +17,7 @@ const SAMPLES_LEAST: usize = 8;
 /// The mark in the place of a number.
 pub(crate) const NUMBER: char = '#';
 
-/// The same for a text in which they differ.
+/// Most fields on the way from an element to a text in which they differ, or are alike.
 const TEXT_DEPTH: usize = 3;
 
 /// A shorter word is no hexadecimal number unless it has digits alone.
@@ -139,7 +139,7 @@ impl Finder<'_, '_> {
                 let mut way = std::iter::once(*it).chain(retained.dominators(*it));
                 way.nth(level)
             };
-            let objects: HashSet<u32> = some.iter().filter_map(at).collect();
+            let objects: BTreeSet<u32> = some.iter().filter_map(at).collect();
             let objects: Vec<u32> = objects.into_iter().collect();
             let Some(first) = objects
                 .first()
@@ -162,7 +162,7 @@ impl Finder<'_, '_> {
             let same = |word| words.iter().filter(|it| **it == word).count();
             let part = (level > 0).then(|| heap.class_name(heap.class(*first)));
             let found = words
-                .first()
+                .get(words.len() / 2)
                 .copied()
                 .filter(|it| are_most(same(*it), words.len()));
             match found {
@@ -233,7 +233,7 @@ fn state(samples: &[Sample], is_end: bool) -> Option<Reason> {
     if cleared {
         return is_end.then_some(Reason::Cleared);
     }
-    shallow.clone().find_map(|(name, values)| {
+    shallow.into_iter().find_map(|(name, values)| {
         let (word, field, is_text) = word(name, values)?;
         let ended = values
             .iter()
@@ -295,7 +295,7 @@ pub(crate) fn end(name: &str) -> Option<&'static str> {
 /// Whether keys or elements are equal, or differ only in a number.
 fn of_contents(heap: &Heap<'_>, samples: &[Sample]) -> Option<Reason> {
     let keys: HashSet<u32> = samples.iter().filter_map(|it| it.key).collect();
-    let has_keys = keys.len() * 10 >= samples.len() * 9;
+    let has_keys = are_most(keys.len(), samples.len());
     if has_keys && are_equal(heap, samples, |name, _| is_of_key(name)) {
         return Some(Reason::EqualKeys);
     }
@@ -310,9 +310,8 @@ fn of_contents(heap: &Heap<'_>, samples: &[Sample]) -> Option<Reason> {
     let (of_keys, others): (Vec<_>, Vec<_>) = texts.partition(|(name, _)| is_of_key(name));
     let key = of_keys.iter().find_map(|(_, texts)| alike(texts, None));
     let is_near = |name: &str| name.matches('.').count() < TEXT_DEPTH;
-    let other = others.iter().filter(|(name, _)| is_near(name));
-    let mut other = other;
-    let other = other.find_map(|(name, texts)| {
+    let mut near = others.iter().filter(|(name, _)| is_near(name));
+    let other = near.find_map(|(name, texts)| {
         let name = name.rsplit('.').next()?;
         alike(texts, Some(name.to_owned()))
     });
@@ -337,8 +336,8 @@ fn have_same_values(heap: &Heap<'_>, samples: &[Sample]) -> bool {
     })
 }
 
-/// Whether the values that `is` selects are the same in nearly all samples, and there
-/// are texts or classes among them.
+/// Whether the values that `is` selects are the same in nearly all samples, and there are texts or
+/// classes among them.
 fn are_equal(heap: &Heap<'_>, samples: &[Sample], is: impl Fn(&str, &Value) -> bool) -> bool {
     let of = |sample: &'_ Sample| -> Vec<(String, Value)> {
         let values = sample.values.iter();
@@ -361,20 +360,20 @@ fn are_equal(heap: &Heap<'_>, samples: &[Sample], is: impl Fn(&str, &Value) -> b
         _ => false,
     });
     let same = all.iter().filter(|it| *it == middle).count();
-    has_meaning && same * 10 >= all.len() * 9
+    has_meaning && are_most(same, all.len())
 }
 
 /// Whether different texts are of one pattern.
 fn alike(texts: &[&str], field: Option<String>) -> Option<Reason> {
     let different: HashSet<&&str> = texts.iter().collect();
-    if different.len() * 10 < texts.len() * 9 {
+    if !are_most(different.len(), texts.len()) {
         return None;
     }
     let is_one = |patterns: Vec<String>| {
         let middle = patterns.get(patterns.len() / 2);
         let same = patterns.iter().filter(|it| Some(*it) == middle).count();
-        let has_words = middle.is_some_and(|it| it.chars().any(|letter| letter != '#'));
-        has_words && same * 10 >= patterns.len() * 9
+        let has_words = middle.is_some_and(|it| it.chars().any(|letter| letter != NUMBER));
+        has_words && are_most(same, patterns.len())
     };
     let patterns: Vec<String> = texts.iter().map(|text| pattern(text)).collect();
     let listed = patterns.iter().map(|pattern| without_list(pattern));

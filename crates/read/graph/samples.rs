@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::contents::{Contents, FieldValue};
 use crate::error::GraphError;
 use crate::heap::Heap;
+use crate::reasons::are_most;
 use crate::retained::Retained;
 use crate::structure::Structure;
 
@@ -371,7 +372,7 @@ pub(crate) fn columns(samples: &[Sample]) -> Vec<(&str, Vec<&Value>)> {
         columns.entry(name).or_default().push(value);
     }
     let mut columns: Vec<(&str, Vec<&Value>)> = columns.into_iter().collect();
-    columns.retain(|(_, values)| values.len() * 10 >= samples.len() * 9);
+    columns.retain(|(_, values)| are_most(values.len(), samples.len()));
     columns.sort_by_key(|(name, _)| (name.matches('.').count(), *name));
     columns
 }

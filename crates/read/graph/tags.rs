@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::error::GraphError;
 use crate::finder::Finder;
+use crate::reasons::are_most;
 use crate::samples::{columns, samples, Sample, Value};
 use crate::structure::Part;
 use crate::suspect::{Reason, Suspect};
@@ -73,7 +74,7 @@ fn of_pairs(samples: &[Sample]) -> Option<String> {
             }
         }
     }
-    tags.retain(|_, values| values.len() * 10 >= samples.len() * 9);
+    tags.retain(|_, values| are_most(values.len(), samples.len()));
     let all = tags.iter();
     let all = all.map(|(tag, values)| (*tag, variety(values.values().copied())));
     one(all).map(str::to_owned)
@@ -160,7 +161,7 @@ fn variety<'a>(texts: impl Iterator<Item = &'a str>) -> Variety {
     let texts: Vec<&str> = texts.collect();
     let different: HashSet<&&str> = texts.iter().collect();
     match different.len() {
-        many if !texts.is_empty() && many * 10 >= texts.len() * 9 => Variety::Each,
+        many if !texts.is_empty() && are_most(many, texts.len()) => Variety::Each,
         few if few > 0 && few * 2 <= texts.len() => Variety::Few,
         _ => Variety::Some,
     }

@@ -129,7 +129,8 @@ fn deadly() -> Option<Vec<libc::c_long>> {
 ///
 /// As for `posix_spawn`, it runs in this process's memory while the calling thread waits: nothing
 /// is copied, however large the heap is. Before Linux 5.16, a core dump ends all processes that
-/// share the memory (`zap_threads`, fs/coredump.c), unless the memory is not to be dumped.
+/// share the memory (`zap_threads`, fs/coredump.c), unless the memory is not to be dumped. A filter
+/// that lets a JVM start allows `clone` and `prctl`: HotSpot calls both for each thread.
 fn probe(survived: &AtomicUsize) -> io::Result<()> {
     let is_dumpable = is_dumpable()?;
     if is_dumpable {
