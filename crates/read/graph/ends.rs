@@ -6,9 +6,9 @@ use crate::class_facts::References;
 use crate::contents::{Contents, FieldValue};
 use crate::error::GraphError;
 use crate::finder::Finder;
-use crate::reasons::{are_most, end, part};
+use crate::reasons::{end, part};
 use crate::registered::words;
-use crate::samples::{of_element, Sample};
+use crate::samples::{are_most, of_element, Sample};
 use crate::suspect::Reason;
 
 /// Last words of the names of classes whose objects wait for an end, or tell of it.

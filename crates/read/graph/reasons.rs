@@ -7,7 +7,8 @@ use crate::finder::Finder;
 use crate::heap::Heap;
 use crate::paths::Path;
 use crate::samples::{
-    columns, of_element, samples, Sample, Value, COMPLETED, FUTURE, KEY, REFERENT, STATE_DEPTH,
+    are_most, columns, of_element, samples, Sample, Value, COMPLETED, FUTURE, KEY, REFERENT,
+    STATE_DEPTH,
 };
 use crate::suspect::{Reason, Suspect};
 
@@ -250,11 +251,6 @@ fn state(samples: &[Sample], is_end: bool) -> Option<Reason> {
 /// What has a field: `None` if it is the element.
 pub(crate) fn part(field: &str) -> Option<String> {
     field.rsplit_once('.').map(|(part, _)| part.to_owned())
-}
-
-/// Whether a part is nearly all.
-pub(crate) fn are_most(part: usize, all: usize) -> bool {
-    part * 10 >= all * 9
 }
 
 /// The word of the state that a field has by its name, or its value by that of a constant; the

@@ -8,7 +8,6 @@ use rustc_hash::FxHashMap;
 use crate::contents::{Contents, FieldValue};
 use crate::error::GraphError;
 use crate::heap::Heap;
-use crate::reasons::are_most;
 use crate::retained::Retained;
 use crate::structure::Structure;
 
@@ -353,6 +352,11 @@ impl Reader<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// Whether a part is nearly all.
+pub(crate) fn are_most(part: usize, all: usize) -> bool {
+    part * 10 >= all * 9
 }
 
 /// A name as seen from an element; `None` if it is in the element's key, and that is another

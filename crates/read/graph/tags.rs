@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::error::GraphError;
 use crate::finder::Finder;
-use crate::reasons::are_most;
-use crate::samples::{columns, samples, Sample, Value};
+use crate::samples::{are_most, columns, samples, Sample, Value};
 use crate::structure::Part;
 use crate::suspect::{Reason, Suspect};
 
