@@ -2,7 +2,8 @@
 //! living loader hold.
 //!
 //! A loader lists its classes, so it dominates what their static fields hold, and so does whoever
-//! holds the loader. That is no fact about any of them: each static field stands for itself.
+//! holds the loader. That is no fact about any of them: each static field stands for itself. But a
+//! class whose fields share what would be a suspect, as two ends of one chain, is one holder.
 
 use rustc_hash::FxHashSet;
 
@@ -126,9 +127,16 @@ impl Passing<'_, '_> {
     fn passed(&self, object: u32, passed: &FxHashSet<u32>) -> Option<Vec<u32>> {
         let (heap, retained) = (self.heap, self.retained);
         if heap.class_of_object(object).is_some() {
-            let mut below = retained.each_dominated(object);
-            let has_large = below.any(|child| retained.bytes(child) > self.least);
-            return has_large.then(|| vec![object]);
+            let direct: FxHashSet<u32> = heap.targets(object).iter().copied().collect();
+            let (mut has_large, mut shared_bytes) = (false, 0_u64);
+            for child in retained.each_dominated(object) {
+                let bytes = retained.bytes(child);
+                has_large |= bytes > self.least;
+                if !direct.contains(&child) {
+                    shared_bytes = shared_bytes.saturating_add(bytes);
+                }
+            }
+            return (has_large && shared_bytes <= self.least).then(|| vec![object]);
         }
         let is_below = match retained.dominator(object) {
             Dominator::Object(above) => passed.contains(&above),

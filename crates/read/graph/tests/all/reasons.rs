@@ -492,3 +492,36 @@ fn keys_are_alike_if_they_differ_only_in_a_hash_or_in_what_they_do_not_say() {
     });
     assert_eq!(reasons(&dump), [Reason::AlikeKeys]);
 }
+
+#[test]
+fn two_fields_at_places_of_one_chain_hold_all_of_it() {
+    let mut dump = Dump::new(8);
+    let object = Dump::OBJECT;
+    let ends = [("HEAD", node(0)), ("MIDDLE", node(COUNT / 2))];
+    dump.class(APP, "shop/App", object, 0, &[], &ends);
+    dump.class(
+        NODE,
+        "java/util/Links$Node",
+        object,
+        0,
+        &["next", "prev", "item"],
+        &[],
+    );
+    dump.class(ELEMENT, "shop/Order", object, 0, &[], &[]);
+    dump.root(APP);
+    for number in 0..COUNT {
+        let next = if number + 1 < COUNT {
+            node(number + 1)
+        } else {
+            0
+        };
+        let before = number.checked_sub(1).map_or(0, node);
+        let item = node(number) + 0x100;
+        dump.instance(node(number), NODE, &[next, before, item]);
+        dump.instance(item, ELEMENT, &[]);
+    }
+    let elements = first(&dump, |_, suspect| {
+        suspect.held.elements.map(|it| it.objects)
+    });
+    assert_eq!(elements, Some(COUNT));
+}
