@@ -11,6 +11,7 @@ pub(crate) mod ask;
 pub(crate) mod diff;
 mod given_up;
 pub(crate) mod histo;
+mod jvm_name;
 pub(crate) mod labels;
 pub(crate) mod leaks;
 mod loaders;

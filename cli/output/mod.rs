@@ -6,6 +6,7 @@ pub(crate) mod date;
 pub(crate) mod folding;
 pub(crate) mod frame;
 pub(crate) mod left_out;
+pub(crate) mod markdown;
 pub(crate) mod number;
 pub(crate) mod outcome;
 pub(crate) mod plain;
