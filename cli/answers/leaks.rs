@@ -218,9 +218,10 @@ fn suspect<'a>(
     answer.fact("stack", frame::in_json(stack.iter().copied()));
     // What else holds it: a static field, a frame of a thread.
     let frame = main.and_then(|path| words.also_held_by(path));
-    let also: Vec<String> = words.also(suspect).into_iter().chain(frame).collect();
+    // The sentence names the field.
     let line = |also: &String| format!("  also held by {}", plain(also));
-    answer.lines(also.iter().map(line));
+    answer.lines(frame.iter().map(line));
+    let also: Vec<String> = words.also(suspect).into_iter().chain(frame).collect();
     answer.json("also", also);
     held(&mut answer, heap, suspect);
     allocated(&mut answer, heap, suspect, (words, full));

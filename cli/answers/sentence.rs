@@ -318,6 +318,9 @@ impl<'h, 'p> Words<'h, 'p> {
         if suspect.keeps_its_key {
             text.push_str(", where a value keeps its key");
         }
+        if let Some(also) = self.also(suspect) {
+            text.push_str(&format!(", and by {also}"));
+        }
         Some(text)
     }
 
