@@ -108,6 +108,7 @@ impl Held {
             below,
             ..Self::default()
         };
+        search.take_collections(&mut held, holders, bytes);
         search.unwrap(&mut held, holders);
         search.descend(&mut held, holders);
         held.elements = held.elements.filter(|it| it.objects > 1);
@@ -168,6 +169,12 @@ impl Held {
     }
 }
 
+/// Whether there are as many of the ones as of the others.
+fn are_alike(ones: &Elements, others: &Elements) -> bool {
+    let difference = ones.objects.abs_diff(others.objects);
+    difference.saturating_mul(ALIKE) <= others.objects
+}
+
 impl Search<'_, '_> {
     /// The first objects below these that are no structure, by class. Objects of the classes in
     /// `passed` are walked through, but count.
@@ -217,14 +224,48 @@ impl Search<'_, '_> {
         named.find(|it| !is_less(it.bytes, OWN, bytes))
     }
 
+    /// If what is in the collections of a class does not stand out, but they have most of the
+    /// bytes, they are the elements; or the objects of the program that are in each.
+    fn take_collections(&self, held: &mut Held, from: &[u32], bytes: u64) {
+        if held.elements.is_some() {
+            return;
+        }
+        let mut found: FxHashMap<u32, Elements> = FxHashMap::default();
+        let below = |object: u32| self.retained.each_dominated(object);
+        let mut open: Vec<u32> = from.iter().flat_map(|it| below(*it)).collect();
+        while let Some(object) = open.pop() {
+            let class = self.heap.class(object);
+            if self.structure.part(class) != Part::Structure {
+                continue;
+            }
+            // Nested classes are mostly views, nodes and entries.
+            if self.structure.is_collection(class) && !self.heap.class_name(class).contains('$') {
+                let all = found.entry(class).or_insert(Elements::none(class, object));
+                all.add(self.retained.bytes(object));
+            } else {
+                open.extend(below(object));
+            }
+        }
+        let has_most = |it: &Elements| it.objects >= MANY && !is_less(it.bytes, MOST, bytes);
+        held.elements = found.into_values().find(has_most);
+        let Some(collections) = held.elements else {
+            return;
+        };
+        let is_in_each = |it: &&Elements| self.is_own(it) && are_alike(it, &collections);
+        if let Some(own) = held.below.iter().find(is_in_each) {
+            held.elements = Some(Elements {
+                bytes: collections.bytes,
+                ..*own
+            });
+            held.holders.push(collections);
+        }
+    }
+
     fn beside(&self, held: &Held) -> Option<Elements> {
         let elements = held
             .elements
             .filter(|it| !self.is_own(it) && it.objects >= MANY)?;
-        let is_near = |it: &&Elements| {
-            let difference = it.objects.abs_diff(elements.objects);
-            self.is_own(it) && difference.saturating_mul(ALIKE) <= elements.objects
-        };
+        let is_near = |it: &&Elements| self.is_own(it) && are_alike(it, &elements);
         held.below.iter().find(is_near).copied()
     }
 
@@ -247,7 +288,8 @@ impl Search<'_, '_> {
             let Some(next) = below.first().filter(has_most).copied() else {
                 return;
             };
-            if self.is_own(&next) && next.objects >= outer.objects / 2 {
+            let is_named = self.is_own(&next) && !self.structure.is_wrapper(next.class);
+            if is_named && next.objects >= outer.objects / 2 {
                 held.holders.push(outer);
                 (held.elements, held.below) = (Some(next), below);
                 return;
