@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 use crate::heap::Heap;
 use crate::retained::{Dominator, Retained};
 
-/// A child that retains less than seven tenths of its parent's bytes is a big drop.
-pub(crate) const BIG_DROP: (u64, u64) = (7, 10);
+/// A child that retains less than six tenths of its parent's bytes is a big drop.
+pub(crate) const BIG_DROP: (u64, u64) = (6, 10);
 
 /// Whether a part is less than this fraction of the whole.
 pub(crate) fn is_less(part: u64, fraction: (u64, u64), whole: u64) -> bool {

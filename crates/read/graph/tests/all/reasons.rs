@@ -111,7 +111,7 @@ fn keys_differ_in_numbers_alone_also_through_a_wrapper() {
         (0, "10.0.N.7"),
         (0, "session N"),
         (1, "client=N,type=one"),
-        (0, "0a9bN-11"),
+        (0, "id-0a9bN-11"),
     ] {
         let dump = with_keys(between, |number| key.replace('N', &number.to_string()));
         assert_eq!(reasons(&dump), [Reason::Numbered(None)], "{key}");
@@ -120,6 +120,8 @@ fn keys_differ_in_numbers_alone_also_through_a_wrapper() {
         format!("{}x", char::from(b'a' + (number % 26) as u8)).repeat(1 + number as usize / 26)
     });
     assert_eq!(reasons(&dump), []);
+    let random = with_keys(0, |number| format!("0a9b{number}-11"));
+    assert_eq!(reasons(&random), []);
 }
 
 #[test]
