@@ -325,10 +325,11 @@ impl Search<'_, '_> {
     ) -> Option<Elements> {
         let other = below.first().filter(|it| self.is_own(it))?;
         self.pass(passed, other.class);
-        let below = self.below(from, passed);
-        let of_chain = below.into_iter().filter(|it| passed.contains(&it.class));
-        let longest = of_chain.max_by_key(|it| it.objects)?;
-        (longest.objects >= holder.objects.saturating_mul(MANY)).then_some(longest)
+        // Until both are passed, only the first ones are below.
+        let firsts = holder.objects.max(other.objects).saturating_mul(MANY);
+        let below = self.below(from, passed).into_iter();
+        let nodes = below.filter(|it| passed.contains(&it.class) && it.objects >= firsts);
+        nodes.max_by_key(|it| it.objects)
     }
 }
 
