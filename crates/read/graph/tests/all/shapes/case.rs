@@ -1,6 +1,6 @@
 //! One shape: what is planted, in which collection, and who holds it.
 
-use super::container::{self, Container, OPEN_MAP};
+use super::container::{self, Container, OPEN_MAP, OWN_NODE};
 use super::yard::Yard;
 
 /// What the elements are.
@@ -47,6 +47,8 @@ pub(super) enum Holder {
     Halves,
     Frame,
     Native,
+    /// By an object of the program that has two collections of all.
+    Indexes,
     /// Two static fields of two classes have a collection each of all.
     Two,
 }
@@ -110,6 +112,14 @@ impl Case {
     /// The heap, and what may be said of it.
     pub(super) fn plant(&self, yard: &mut Yard) -> Vec<Planted> {
         self.add_background(yard);
+        let mut planted = self.plant_leak(yard);
+        for it in &mut planted {
+            it.classes.push((OWN_NODE.to_owned(), yard.all(OWN_NODE)));
+        }
+        planted
+    }
+
+    fn plant_leak(&self, yard: &mut Yard) -> Vec<Planted> {
         match self.holder {
             Holder::Halves => {
                 let [open, done] = [0, 1].map(|_| self.add(yard, self.count / 2));
@@ -123,26 +133,43 @@ impl Case {
                 };
                 vec![planted("open", open), planted("done", done)]
             }
-            Holder::Two => {
-                let (elements, groups) = self.elements(yard, self.count);
-                let keys = self.keys(yard, &elements);
-                let planted = ["shop/App", "shop/Index"].map(|class| {
-                    let id = self.container.add(yard, &keys.1, &elements);
-                    yard.class_with(class, "", "", &[("all", id)]);
-                    Planted {
-                        classes: [groups.clone(), keys.0.clone()].concat(),
-                        statics: Some((class, "all")),
-                        owner: None,
-                        reference: None,
-                    }
-                });
-                planted.into()
-            }
+            Holder::Two | Holder::Indexes => self.twice(yard),
             _ => {
                 let (id, classes) = self.add(yard, self.count);
                 vec![self.hold(yard, id, classes)]
             }
         }
+    }
+
+    /// Two collections of all elements.
+    fn twice(&self, yard: &mut Yard) -> Vec<Planted> {
+        let (elements, mut classes) = self.elements(yard, self.count);
+        let (named, keys) = self.keys(yard, &elements);
+        classes.extend(named);
+        let both = [0, 1].map(|_| self.container.add(yard, &keys, &elements));
+        let planted = |statics, owner| Planted {
+            classes: classes.clone(),
+            statics: Some(statics),
+            owner,
+            reference: None,
+        };
+        if self.holder == Holder::Indexes {
+            yard.class("shop/Service", "", "byNumber byName");
+            let service = yard.make("shop/Service", &both);
+            yard.class_with("shop/App", "", "", &[("service", service)]);
+            let owner = |field| Some(("shop/Service", field));
+            return ["byNumber", "byName"]
+                .map(|field| planted(("shop/App", "service"), owner(field)))
+                .into();
+        }
+        let planted = ["shop/App", "shop/Index"]
+            .into_iter()
+            .zip(both)
+            .map(|(class, id)| {
+                yard.class_with(class, "", "", &[("all", id)]);
+                planted((class, "all"), None)
+            });
+        planted.collect()
     }
 
     /// Many tables of libraries, each of which is too small to be a suspect.
@@ -214,11 +241,18 @@ impl Case {
             .map(|(keys, all)| inner.add(yard, keys, all))
             .collect();
         if matches!(self.nesting, Nesting::Owners(..)) {
-            yard.class("shop/Customer", "", "orders number:l");
+            yard.class("shop/Customer", "", "orders letters number:l");
+            let heavy = self.bytes * 3 / 2 / number;
+            let mut all_letters = Vec::new();
             for id in &mut inside {
-                *id = yard.make("shop/Customer", &[*id, 1]);
+                let letters = yard.bytes(if self.parts == Parts::Text { heavy } else { 8 });
+                all_letters.push(letters);
+                *id = yard.make("shop/Customer", &[*id, letters, 1]);
             }
             groups.push(("shop/Customer".to_owned(), inside.clone()));
+            if self.kind == Kind::ByteArrays {
+                groups.push(("[B".to_owned(), [&elements[..], &all_letters].concat()));
+            }
         }
         if matches!(self.nesting, Nesting::Groups(Container::OpenMap, _)) {
             groups.push((OPEN_MAP.to_owned(), inside.clone()));
@@ -367,8 +401,11 @@ impl Case {
             && number * 2 <= self.count
             // Three classes, two halves: few of each are no group.
             && (self.count > 32 || (self.kind != Kind::Subclasses && self.holder != Holder::Halves))
+            // Of trees of several classes, only the first ones of a class are counted.
+            && !(self.kind == Kind::Subclasses
+                && matches!(self.container, Container::Chains | Container::Forest))
             && (self.count >= 10_000 || self.kind != Kind::Boxes)
-            && !(self.holder == Holder::Two && (self.container.is_linked() || is_nested))
+            && !(matches!(self.holder, Holder::Two | Holder::Indexes) && (self.container.is_linked() || is_nested))
     }
 
     /// One of them all, by a number.
@@ -426,12 +463,13 @@ pub(super) const PARTS: [Parts; 6] = [
     Parts::SharedByPairs,
 ];
 
-pub(super) const HOLDERS: [Holder; 7] = [
+pub(super) const HOLDERS: [Holder; 8] = [
     Holder::Static,
     Holder::Service,
     Holder::OneOfStatics,
     Holder::Halves,
     Holder::Frame,
     Holder::Native,
+    Holder::Indexes,
     Holder::Two,
 ];

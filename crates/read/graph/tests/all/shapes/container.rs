@@ -23,11 +23,17 @@ pub(super) enum Container {
     Chain,
     TwoWayChain,
     Tree,
+    /// An array of chains of three elements.
+    Chains,
+    /// An array of trees of seven elements.
+    Forest,
+    /// Nodes of the program, each with an element and the next one.
+    Nodes,
 }
 
 use Container::*;
 
-pub(super) const ALL: [Container; 17] = [
+pub(super) const ALL: [Container; 20] = [
     HashMap,
     TreeBins,
     LinkedHashMap,
@@ -45,7 +51,12 @@ pub(super) const ALL: [Container; 17] = [
     Chain,
     TwoWayChain,
     Tree,
+    Chains,
+    Forest,
+    Nodes,
 ];
+
+pub(super) const OWN_NODE: &str = "shop/Node";
 
 /// A map of which nothing but its class says what it is.
 pub(super) const OPEN_MAP: &str = "lib/open/Open2Map";
@@ -65,7 +76,7 @@ impl Container {
 
     /// Whether its elements refer to each other.
     pub(super) fn is_linked(self) -> bool {
-        matches!(self, Chain | TwoWayChain | Tree)
+        matches!(self, Chain | TwoWayChain | Tree | Chains | Forest)
     }
 
     /// What an element refers to itself, as the place of two others.
@@ -74,6 +85,8 @@ impl Container {
             Chain => [Some(place + 1), None],
             TwoWayChain => [Some(place + 1), place.checked_sub(1)],
             Tree => [Some(2 * place + 1), Some(2 * place + 2)],
+            Chains if place % 3 < 2 => [Some(place + 1), None],
+            Forest if place % 7 < 3 => [1, 2].map(|it| Some(place + place % 7 + it)),
             _ => [None; 2],
         }
     }
@@ -126,6 +139,19 @@ impl Container {
                 yard.make(OPEN_MAP, &[keys, values, size])
             }
             Chain | TwoWayChain | Tree => values[0],
+            Chains | Forest => {
+                let length = if self == Chains { 3 } else { 7 };
+                let firsts: Vec<u64> = values.iter().copied().step_by(length).collect();
+                yard.array("[Ljava/lang/Object;", &firsts)
+            }
+            Nodes => {
+                yard.class(OWN_NODE, "", "item next");
+                let mut next = 0;
+                for value in values {
+                    next = yard.make(OWN_NODE, &[*value, next]);
+                }
+                next
+            }
         }
     }
 

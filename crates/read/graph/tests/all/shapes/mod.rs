@@ -82,7 +82,8 @@ fn holder_differs(heap: &Heap<'_>, suspect: &Suspect, planted: &Planted) -> Opti
     }
     let owner = suspect.way.owner;
     let owner = owner.map(|(class, name)| (heap.class_name(class), field(name)));
-    let is_library = |owner: &(String, String)| owner.0.starts_with("lib.");
+    let is_library =
+        |owner: &(String, String)| owner.0.starts_with("lib.") || owner.0 == "shop.Node";
     let is_owner = owner == planted.owner.map(wanted) || owner.as_ref().is_some_and(is_library);
     if planted.owner.is_some() && !is_owner {
         return Some(format!("through {owner:?}"));

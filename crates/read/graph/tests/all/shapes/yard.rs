@@ -151,6 +151,16 @@ impl Yard {
         self.make("java/lang/String", &[id, 0, 0])
     }
 
+    /// All instances of a class.
+    pub(super) fn all(&self, class: &str) -> Vec<u64> {
+        let id = self.classes.get(class).map_or(0, |(id, _)| *id);
+        let of_class = self.references.iter().filter(|(_, to)| *to == id);
+        of_class
+            .map(|(from, _)| *from)
+            .filter(|from| *from != 0)
+            .collect()
+    }
+
     /// A local variable of the thread.
     pub(super) fn local(&mut self, id: u64) {
         self.dump.local(id);
