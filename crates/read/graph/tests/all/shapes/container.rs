@@ -125,19 +125,7 @@ impl Container {
                 yard.make("lib/map/Index", &[table, size])
             }
             SegmentedMap => segmented(yard, keys, values),
-            OpenMap => {
-                let room = (values.len() * 2).next_power_of_two();
-                let spread = |yard: &mut Yard, all: &[u64]| {
-                    let mut places = vec![0; room];
-                    for (place, id) in all.iter().enumerate() {
-                        places[place * 7 % room] = *id;
-                    }
-                    yard.array("[Ljava/lang/Object;", &places)
-                };
-                let (keys, values) = (spread(yard, keys), spread(yard, values));
-                yard.class(OPEN_MAP, "", "keys values used:i");
-                yard.make(OPEN_MAP, &[keys, values, size])
-            }
+            OpenMap => open_map(yard, keys, values),
             Chain | TwoWayChain | Tree => values[0],
             Chains | Forest => {
                 let length = if self == Chains { 3 } else { 7 };
@@ -312,4 +300,20 @@ fn segmented(yard: &mut Yard, keys: &[u64], values: &[u64]) -> u64 {
     let segments = yard.array("[Llib/cache/Segment;", &segments);
     yard.class("lib/cache/LocalCache", "", "segments");
     yard.make("lib/cache/LocalCache", &[segments])
+}
+
+/// The keys and the values in an array each, with gaps.
+fn open_map(yard: &mut Yard, keys: &[u64], values: &[u64]) -> u64 {
+    let room = (values.len() * 2).next_power_of_two();
+    let spread = |yard: &mut Yard, all: &[u64]| {
+        let mut places = vec![0; room];
+        for (place, id) in all.iter().enumerate() {
+            places[place * 7 % room] = *id;
+        }
+        yard.array("[Ljava/lang/Object;", &places)
+    };
+    let size = values.len() as u64;
+    let (keys, values) = (spread(yard, keys), spread(yard, values));
+    yard.class(OPEN_MAP, "", "keys values used:i");
+    yard.make(OPEN_MAP, &[keys, values, size])
 }
