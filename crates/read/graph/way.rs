@@ -36,7 +36,7 @@ impl Way {
         let start = match (steps.iter().rposition(is_static), path.thread_local) {
             (Some(start), _) => start,
             (None, Some(_)) => THREAD_LOCAL_STEPS,
-            (None, None) => 1,
+            (None, None) => usize::from(path.root == reader::RootKind::ThreadObject),
         };
         let is_point = |step: &Step| Some(step.object) == point;
         let gap = path.left_out.map(|gap| gap.behind);

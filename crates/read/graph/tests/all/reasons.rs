@@ -1,9 +1,9 @@
 //! Why elements stay, why a suspect is no leak, and which field holds them, on known heaps.
 
-use graph::{Calm, Leaks, Reason, Suspect};
+use graph::{Calm, Reason, Suspect};
 use sample::Dump;
 
-use crate::trial::read;
+use crate::trial::{leaks_of, read};
 
 const APP: u64 = 0x2000;
 const HOLDER: u64 = 0x2100;
@@ -62,7 +62,7 @@ fn many(dump: &mut Dump, add: impl Fn(&mut Dump, u64) -> (u64, u64)) {
 
 fn first<T>(dump: &Dump, ask: impl FnOnce(&graph::Heap<'_>, &Suspect) -> T) -> T {
     read(dump, |heap, retained| {
-        let leaks = Leaks::find(heap, retained, 10).unwrap();
+        let leaks = leaks_of(heap, retained, 10);
         ask(heap, &leaks.suspects[0])
     })
 }
