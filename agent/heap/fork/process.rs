@@ -12,10 +12,9 @@
 //! nobody can raise it again without privileges.
 
 use super::descriptors::close_others;
-use headroom::group_dies_as_one;
+use headroom::{group_dies_as_one, uses_huge_pages};
 use jvm::os::descriptor::in_reserve;
 use jvm::os::fork_handlers::ForkBy;
-use jvm::os::huge_pages;
 use jvm::os::seccomp::may_call;
 use jvm::os::threads;
 use std::fs::File;
@@ -237,7 +236,7 @@ impl Child {
         // Nothing kills it any more, and without a child its descriptor is of no use.
         self.handle = None;
         self.reaped = true;
-        Some(describe(answer, status, huge_pages::are_used()))
+        Some(describe(answer, status, uses_huge_pages()))
     }
 
     /// Whether the child is stopped (SIGSTOP), so that it makes no progress until it is continued.

@@ -7,7 +7,6 @@ pub mod cpu_clock;
 pub mod descriptor;
 pub mod fork_handlers;
 pub mod host;
-pub mod huge_pages;
 pub mod image;
 pub mod map_reserve;
 mod memory_file;
