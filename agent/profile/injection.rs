@@ -342,7 +342,7 @@ impl Injection {
             source: self.traces.source(class.source_file()),
             line: Line::Unknown,
         };
-        Some(tables.frames.intern(frame).get())
+        Some(tables.frames.intern(&frame).get())
     }
 }
 

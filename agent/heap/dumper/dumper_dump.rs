@@ -46,7 +46,7 @@ pub(in crate::heap) fn dump_by_hotspot(
     let (dumped, pause) = memory_reserve::without(env, jni, || stopped_by(env, jni, dump));
     copied::tell(Step::Copied);
     dumped.map_err(DumpError::Dumper)?;
-    let tables = Tables::new();
+    let tables = Tables::default();
     cause::tell(order.because, &tables);
     // The sizes of single classes are not known here.
     let facts = JvmFacts {

@@ -107,7 +107,7 @@ impl Translator<'_, '_> {
         }
         // Thread serial 0, because readers take a trace with a thread's number for that thread's
         // own stack.
-        let row = self.tables.traces.intern(Trace {
+        let row = self.tables.traces.intern(&Trace {
             thread: None,
             frames,
         });
@@ -129,7 +129,7 @@ impl Translator<'_, '_> {
             Some(_) => strings.intern(&frame.method),
             None => strings.intern(&whole_name(frame)),
         };
-        Ok(self.tables.frames.intern(Frame {
+        Ok(self.tables.frames.intern(&Frame {
             class: class.unwrap_or_else(|| self.catalogue.object_class()),
             method,
             signature: strings.intern(&frame.signature),

@@ -376,7 +376,7 @@ impl<'f> Catalogue<'f> {
                 index
             }
         };
-        Ok(Some(self.tables.loaders.intern(index)))
+        Ok(Some(self.tables.loaders.intern(&index)))
     }
 
     /// The handle of the bootstrap loader's class with this signature; `None` if it is not in the

@@ -61,7 +61,7 @@ impl<'f> Methods<'f> {
             // HotSpot names no source file here, and readers append "Native Method".
             source = tables.strings.intern(b"");
         }
-        Ok(tables.frames.intern(Frame {
+        Ok(tables.frames.intern(&Frame {
             class: method.class,
             method: method.facts.name,
             signature: method.facts.signature,
@@ -132,7 +132,7 @@ impl<'f> Methods<'f> {
 
 fn unknown_frame(catalogue: &Catalogue<'_>) -> FrameId {
     let tables = catalogue.tables();
-    tables.frames.intern(Frame {
+    tables.frames.intern(&Frame {
         class: catalogue.object_class(),
         method: tables.strings.intern(UNKNOWN_METHOD),
         signature: tables.strings.intern(b"()V"),

@@ -163,7 +163,7 @@ impl<'f> CapturedStacks<'f> {
                 trace: TraceId::EMPTY,
             };
             let id = tables.threads.add(row.clone());
-            let trace = tables.traces.intern(Trace {
+            let trace = tables.traces.intern(&Trace {
                 thread: Some(id),
                 frames,
             });

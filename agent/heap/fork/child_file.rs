@@ -138,7 +138,7 @@ impl<'d, 'f> Task<'d, 'f> {
         let loader = row
             .loader
             .and_then(|id| self.catalogue.tables().loaders.get(id));
-        let loader = loader.and_then(|object| self.objects.id(object));
+        let loader = loader.and_then(|object| self.objects.id(*object));
         Some(CountedClass {
             class: ClassName::from_dump(&name).to_java(),
             loader: loader.map_or(0, ObjectId::get),

@@ -241,9 +241,9 @@ impl<'f> Attempt<'f> {
 
     /// Tables with nothing but the cause of the dump, if it is to be stated.
     fn empty_tables(&self) -> (Tables, Option<StringId>, ObjectTable) {
-        let tables = Tables::new();
+        let tables = Tables::default();
         let cause = cause::tell(self.order.because, &tables);
-        (tables, cause, ObjectTable::new())
+        (tables, cause, ObjectTable::default())
     }
 
     fn finish(&self, file: DumpFile, copied: Copied) -> Result<(Outcome, Child), DumpError> {

@@ -29,7 +29,7 @@ pub(crate) fn write(
     let threads = threads(profiles, asked.options.hides_names());
     emit::head(
         profiles.traces.tables(),
-        &ObjectTable::new(),
+        &ObjectTable::default(),
         class_object,
         unix_millis(),
         &mut |bytes| file.head(bytes),

@@ -292,7 +292,7 @@ impl<M: Memory> ClassDumps<'_, M> {
     }
 
     fn loader(&self, row: &ClassRow) -> Option<ObjectId> {
-        self.objects.id(self.tables.loaders.get(row.loader?)?)
+        self.objects.id(*self.tables.loaders.get(row.loader?)?)
     }
 
     /// 0 if there is none.
@@ -450,7 +450,7 @@ mod tests {
                 snapshot: &snapshot,
                 facts: &facts,
                 tables: &tables,
-                objects: &ObjectTable::new(),
+                objects: &ObjectTable::default(),
                 references: &references,
                 names: fields.names(),
                 resolved: Some(RESOLVED),
@@ -467,7 +467,7 @@ mod tests {
     /// Rows and facts: mirrors declare three references, `Thing` a static reference and a static
     /// number.
     fn described(heap: &Heap) -> (Tables, ClassFacts) {
-        let (tables, mut facts) = (Tables::new(), ClassFacts::new(id(CLASS)));
+        let (tables, mut facts) = (Tables::default(), ClassFacts::new(id(CLASS)));
         let intern = |text: &str| tables.strings.intern(text.as_bytes());
         let field = |name, basic_type, is_static| Field {
             name: intern(name),

@@ -339,7 +339,7 @@ mod tests {
     fn classes() -> Classes {
         let class_class = ClassId::from_index(1).expect("an id");
         let mut classes = Classes {
-            tables: Tables::new(),
+            tables: Tables::default(),
             facts: ClassFacts::new(class_class),
         };
         let object = classes.add("Ljava/lang/Object;", None, Some(&[]));
