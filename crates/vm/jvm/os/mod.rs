@@ -1,5 +1,6 @@
 //! What the agent asks the operating system and `std` does not provide. Independent of the JVM.
 
+pub mod answers;
 pub mod careful_reads;
 pub mod children;
 pub mod command;
