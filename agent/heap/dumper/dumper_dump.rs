@@ -40,7 +40,7 @@ pub(in crate::heap) fn dump_by_hotspot(
         watched(
             || name.raw.bytes(),
             order.options.verbose,
-            || management.dump_heap(jni, name.string()),
+            || management.dump_heap(jni, &name.string),
         )
     };
     let (dumped, pause) = memory_reserve::without(env, jni, || stopped_by(env, jni, dump));

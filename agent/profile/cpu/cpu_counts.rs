@@ -15,7 +15,7 @@ use writer::WriteError;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CpuCounts {
     /// Samples by stack.
-    by_trace: BTreeMap<TraceId, u64>,
+    pub(crate) by_trace: BTreeMap<TraceId, u64>,
     /// Samples of threads that were not running Java code.
     outside_of_java: u64,
     /// Samples without a known stack, by reason.
@@ -67,11 +67,6 @@ impl CpuCounts {
         }
         self.outside_of_java += before.outside_of_java;
         self.unsampled_threads += before.unsampled_threads;
-    }
-
-    /// The samples by stack.
-    pub(crate) fn by_trace(&self) -> &BTreeMap<TraceId, u64> {
-        &self.by_trace
     }
 
     /// The stacks in numerical order, with the names of their top methods.
@@ -169,7 +164,7 @@ mod tests {
         let mut counts = CpuCounts::default();
         counts.add(trace, 2);
         counts.merge(before);
-        assert_eq!(counts.by_trace().get(&trace), Some(&5));
+        assert_eq!(counts.by_trace.get(&trace), Some(&5));
         assert_eq!(
             counts.summary(),
             "5 CPU samples of 1 stack, 1 outside of Java"

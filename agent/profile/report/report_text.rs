@@ -36,11 +36,11 @@ pub(crate) fn write(
     Header { created: at }.encode(out)?;
     let mut report = Report::new();
     report.begin_dump(out)?;
-    let threads = profiles.traces.threads().rows(asked.options.hides_names());
+    let threads = profiles.traces.threads.rows(asked.options.hides_names());
     write_threads(threads, &mut report, out)?;
     if figures.part == Part::Traces {
         let mut all = Vec::new();
-        let tables = profiles.traces.tables();
+        let tables = &profiles.traces.tables;
         tables.traces.for_each(|serial, _| all.push(serial));
         write_traces(all.into_iter(), &profiles.traces, &mut report, out)?;
     }
@@ -159,7 +159,7 @@ fn write_trace(
         .collect();
     let trace = Trace {
         serial,
-        thread: traces.tables().traces.get(serial).and_then(|it| it.thread),
+        thread: traces.tables.traces.get(serial).and_then(|it| it.thread),
         phase: None,
         frames: &frames,
     };

@@ -45,8 +45,10 @@ pub(crate) struct StackTraces {
     depth_frames: AtomicUsize,
     line_numbers: bool,
     by_thread: bool,
-    threads: Threads,
-    tables: Tables,
+    /// The threads to which traces may refer.
+    pub(crate) threads: Threads,
+    /// The tables: strings, classes by name, frames, traces.
+    pub(crate) tables: Tables,
     known: Mutex<Known>,
     /// Most bytes of the tables, and how many there are, by an estimate.
     most_bytes: usize,
@@ -182,21 +184,11 @@ impl StackTraces {
         self.depth_frames.store(frames, Ordering::Relaxed);
     }
 
-    /// The threads to which traces may refer.
-    pub(crate) fn threads(&self) -> &Threads {
-        &self.threads
-    }
-
     /// The thread for its separate traces; `None` if threads share traces.
     pub(crate) fn owner(&self, env: &Env, jni: &Jni<'_>, thread: &Object<'_>) -> Option<ThreadId> {
         self.by_thread
             .then(|| self.threads.number(env, jni, thread))
             .flatten()
-    }
-
-    /// The tables: strings, classes by name, frames, traces.
-    pub(crate) fn tables(&self) -> &Tables {
-        &self.tables
     }
 
     /// The row of the class with this signature; beyond the limit that of all other classes.
@@ -418,12 +410,12 @@ mod tests {
         let string = traces.class(b"Ljava/lang/String;");
         assert_eq!(traces.class(b"Ljava/lang/String;"), string);
         assert_ne!(traces.class(b"[Ljava/lang/String;"), string);
-        let row = traces.tables().classes.get(string).unwrap();
-        let name = traces.tables().strings.get(row.name).unwrap();
+        let row = traces.tables.classes.get(string).unwrap();
+        let name = traces.tables.strings.get(row.name).unwrap();
         assert_eq!(&*name, b"java/lang/String");
         let lambda = traces.class(b"La/B$$Lambda.0x7f12;");
-        let row = traces.tables().classes.get(lambda).unwrap();
-        let name = traces.tables().strings.get(row.name).unwrap();
+        let row = traces.tables.classes.get(lambda).unwrap();
+        let name = traces.tables.strings.get(row.name).unwrap();
         assert_eq!(&*name, b"a/B$$Lambda+0x7f12");
     }
 

@@ -14,7 +14,7 @@ use writer::{Deliver, Segments};
 #[derive(Debug, Default)]
 pub struct ClassReferences {
     /// For each class, its mirror followed by the objects that the class refers to.
-    objects: Vec<u64>,
+    pub objects: Vec<u64>,
     /// End index of each class's run in `objects`.
     ends: Vec<usize>,
 }
@@ -40,11 +40,6 @@ impl ClassReferences {
             start = end;
         }
         found
-    }
-
-    /// All mirrors and all objects that their classes refer to.
-    pub fn into_objects(self) -> Vec<u64> {
-        self.objects
     }
 }
 
@@ -650,7 +645,7 @@ mod tests {
         // The first class of a loader refers to what all of them share.
         assert!(starts.of(|mirror| mirror == heap.mirror(INTS)).is_empty());
         let mirrors = (0..SIGNATURES.len()).map(|class| heap.mirror(class));
-        let objects = starts.into_objects();
+        let objects = starts.objects;
         assert!(mirrors.into_iter().all(|mirror| objects.contains(&mirror)));
     }
 }
