@@ -51,7 +51,7 @@ pub(crate) fn write(
         if figures.part != Part::HeapSummary {
             encode(&alloc_sites(&sites), &mut out)?;
         }
-        let summary = heap_summary(sites.live(), sites.allocated());
+        let summary = heap_summary(sites.live, sites.allocated);
         encode(&Record::HeapSummary(summary), &mut out)?;
     }
     if let Some(rows) = &figures.cpu {
