@@ -404,7 +404,7 @@ mod tests {
 
     /// One class, and one thread with one frame on its stack; the thread's object is the first.
     fn small_tables(objects: &mut ObjectTable) -> (Tables, ThreadId) {
-        let tables = Tables::new();
+        let tables = Tables::default();
         let name = tables.strings.intern(b"a\xC0\x80");
         let fields = Some(Vec::new());
         let (loader, super_class) = (None, None);
@@ -424,7 +424,7 @@ mod tests {
             source: name,
             line,
         };
-        let frame = tables.frames.intern(frame);
+        let frame = tables.frames.intern(&frame);
         let object = objects.push_at(0x1_0000).unwrap();
         let trace = TraceId::EMPTY;
         let row = ThreadRow {
@@ -435,7 +435,7 @@ mod tests {
             trace,
         };
         let thread = tables.threads.add(row.clone());
-        let trace = tables.traces.intern(TraceRow {
+        let trace = tables.traces.intern(&TraceRow {
             thread: Some(thread),
             frames: vec![frame],
         });
@@ -445,7 +445,7 @@ mod tests {
 
     #[test]
     fn texts_that_are_no_names_become_stars() {
-        let mut objects = ObjectTable::new();
+        let mut objects = ObjectTable::default();
         let (tables, thread) = small_tables(&mut objects);
         let intern = |text: &[u8]| tables.strings.intern(text);
         let row = tables.threads.get(thread).unwrap();
@@ -473,7 +473,7 @@ mod tests {
 
     #[test]
     fn a_record_comes_after_what_it_names() {
-        let mut objects = ObjectTable::new();
+        let mut objects = ObjectTable::default();
         let (tables, _) = small_tables(&mut objects);
         let records = records(&written_head(&tables, &objects));
         let tags: Vec<u8> = records.iter().map(|record| record.0).collect();
@@ -500,7 +500,7 @@ mod tests {
 
     #[test]
     fn a_large_head_goes_in_buffers() {
-        let tables = Tables::new();
+        let tables = Tables::default();
         for number in 0..3_000 {
             tables.strings.intern(format!("{number:01000}").as_bytes());
         }
@@ -509,7 +509,7 @@ mod tests {
             sizes.push(bytes.len());
             Ok(())
         };
-        head(&tables, &ObjectTable::new(), |_| None, 0, &mut receive).unwrap();
+        head(&tables, &ObjectTable::default(), |_| None, 0, &mut receive).unwrap();
         assert_eq!(sizes.len(), 3);
         assert!(sizes.iter().all(|&size| size < BUFFER_BYTES + 2_000));
     }
@@ -518,8 +518,8 @@ mod tests {
     fn the_receivers_error_ends_the_head() {
         let mut receive = |_| Err(WriteError::Closed);
         let written = head(
-            &Tables::new(),
-            &ObjectTable::new(),
+            &Tables::default(),
+            &ObjectTable::default(),
             |_| None,
             0,
             &mut receive,
@@ -554,7 +554,7 @@ mod tests {
 
     #[test]
     fn the_thread_comes_before_what_it_holds() {
-        let mut objects = ObjectTable::new();
+        let mut objects = ObjectTable::default();
         let (tables, thread) = small_tables(&mut objects);
         let own = objects.id(ObjectIndex::new(1).unwrap()).unwrap().get();
         let object = objects.push_at(0x1_0000).unwrap();
@@ -612,7 +612,7 @@ mod tests {
 
     #[test]
     fn no_reader_meets_a_thread_it_does_not_know() {
-        let mut objects = ObjectTable::new();
+        let mut objects = ObjectTable::default();
         let object = objects.push_at(0x1_0000).unwrap();
         let held = objects.id(object).unwrap().get();
         let stranger = ThreadId::new(3).unwrap();
@@ -622,6 +622,9 @@ mod tests {
             frame: Some(0),
         }];
         let expected = [(RootKind::JniGlobal, held, held.to_be_bytes().to_vec())];
-        assert_eq!(written_roots(&given, &objects, &Tables::new()), expected);
+        assert_eq!(
+            written_roots(&given, &objects, &Tables::default()),
+            expected
+        );
     }
 }

@@ -49,7 +49,7 @@ mod tests {
     use writer::emit;
 
     fn head(because: Option<&str>) -> Vec<u8> {
-        let tables = Tables::new();
+        let tables = Tables::default();
         tell(because, &tables);
         tables.strings.intern(b"main");
         let mut all = Vec::new();
@@ -57,7 +57,7 @@ mod tests {
             all.extend(bytes);
             Ok(())
         };
-        emit::head(&tables, &ObjectTable::new(), |_| None, 7, &mut deliver).expect("a head");
+        emit::head(&tables, &ObjectTable::default(), |_| None, 7, &mut deliver).expect("a head");
         all
     }
 

@@ -4,15 +4,15 @@ use super::figures::{Figures, Part};
 use super::report_monitors;
 use crate::order::Order;
 use crate::profile::cpu::cpu_counts::costs;
+use crate::profile::stacks::StackTraces;
 use crate::profile::threads::KnownThread;
 use crate::profile::times::call_rows::NamedCall;
 use crate::profile::Profiles;
-use format::ClassName;
 use jvm::os::host::{unix_millis, utc_offset_seconds};
 use options::Cpu;
 use std::io::{Result, Write};
-use tables::profile::{Costs, Method, Sites};
-use tables::{Tables, ThreadId, TraceId};
+use tables::profile::{Costs, Sites};
+use tables::{ThreadId, TraceId};
 use text::{
     CpuSamplesBlock, CpuTimeBlock, Frame, Header, Moment, OldProfile, Report, SitesBlock,
     ThreadStart, Trace,
@@ -36,13 +36,13 @@ pub(crate) fn write(
     Header { created: at }.encode(out)?;
     let mut report = Report::new();
     report.begin_dump(out)?;
-    let threads = profiles.traces.threads().rows(asked.options.hides_names());
+    let threads = profiles.traces.threads.rows(asked.options.hides_names());
     write_threads(threads, &mut report, out)?;
     if figures.part == Part::Traces {
         let mut all = Vec::new();
-        let tables = profiles.traces.tables();
+        let tables = &profiles.traces.tables;
         tables.traces.for_each(|serial, _| all.push(serial));
-        write_traces(all.into_iter(), tables, &mut report, out)?;
+        write_traces(all.into_iter(), &profiles.traces, &mut report, out)?;
     }
     write_blocks(figures, profiles, asked, is_old, at, &mut report, out)?;
     if is_old {
@@ -60,7 +60,7 @@ fn write_blocks(
     report: &mut Report,
     out: &mut impl Write,
 ) -> Result<()> {
-    let tables = profiles.traces.tables();
+    let traces = &profiles.traces;
     let sites = figures.sites.as_ref().map(|rows| sites(rows));
     let order = figures.site_order();
     let sites = sites
@@ -71,20 +71,20 @@ fn write_blocks(
     let samples = samples.as_deref().map(ranked);
     let calls = figures.calls.as_ref().filter(|_| !is_old);
     let calls: Option<Vec<_>> =
-        calls.map(|rows| rows.iter().map(|row| NamedCall::new(row, tables)).collect());
+        calls.map(|rows| rows.iter().map(|row| NamedCall::new(row, traces)).collect());
     let calls: Option<Vec<_>> = calls
         .as_ref()
         .map(|named| named.iter().map(NamedCall::cost).collect());
     let times = calls.as_deref().map(ranked);
 
     let monitors = figures.monitors.as_ref();
-    let contended = monitors.map(|it| report_monitors::serials(it, &profiles.traces, asked.cutoff));
+    let contended = monitors.map(|it| report_monitors::serials(it, traces, asked.cutoff));
     let serials = contended.into_iter().flatten();
     let serials = serials.chain(sites.iter().flat_map(Sites::traces));
     let serials = serials.chain(samples.iter().chain(&times).flat_map(Costs::traces));
-    write_traces(serials, tables, report, out)?;
+    write_traces(serials, traces, report, out)?;
     if let Some(monitors) = monitors {
-        report_monitors::write(monitors, &profiles.traces, asked.cutoff, at, report, out)?;
+        report_monitors::write(monitors, traces, asked.cutoff, at, report, out)?;
     }
     if let Some(sites) = &sites {
         SitesBlock { sites, at }.encode(out)?;
@@ -100,9 +100,9 @@ fn write_blocks(
 
 /// `cpu=old`: rows of caller and callee, without traces.
 fn write_old(figures: &Figures, profiles: &Profiles, out: &mut impl Write) -> Result<()> {
-    let tables = profiles.traces.tables();
+    let traces = &profiles.traces;
     let rows = figures.calls.as_deref().unwrap_or_default();
-    let named: Vec<_> = rows.iter().map(|row| NamedCall::new(row, tables)).collect();
+    let named: Vec<_> = rows.iter().map(|row| NamedCall::new(row, traces)).collect();
     let calls: Vec<_> = named.iter().map(NamedCall::old).collect();
     OldProfile { calls: &calls }.encode(out)
 }
@@ -130,13 +130,13 @@ fn write_threads(
 /// Writes the traces that are not in the report yet.
 fn write_traces(
     serials: impl Iterator<Item = TraceId>,
-    tables: &Tables,
+    traces: &StackTraces,
     report: &mut Report,
     out: &mut impl Write,
 ) -> Result<()> {
     for serial in serials {
         if !report.has_trace(serial) {
-            write_trace(serial, tables, report, out)?;
+            write_trace(serial, traces, report, out)?;
         }
     }
     Ok(())
@@ -144,36 +144,22 @@ fn write_traces(
 
 fn write_trace(
     serial: TraceId,
-    tables: &Tables,
+    traces: &StackTraces,
     report: &mut Report,
     out: &mut impl Write,
 ) -> Result<()> {
-    let trace = tables.traces.get(serial);
-    let ids = trace.as_ref().map_or(&[][..], |trace| &trace.frames);
-    let text = |id| tables.strings.get(id).unwrap_or_default();
-    let rows: Vec<_> = ids
-        .iter()
-        .filter_map(|&id| {
-            let frame = tables.frames.get(id)?;
-            let class = tables.classes.get(frame.class)?;
-            let names = [class.signature, frame.method, frame.source].map(text);
-            Some((names, frame.line))
-        })
-        .collect();
+    let rows = traces.named_frames(serial);
     let frames: Vec<Frame<'_>> = rows
         .iter()
-        .map(|([class, method, source], line)| Frame {
-            method: Method {
-                class: ClassName::from_signature(class),
-                name: method,
-            },
-            source,
-            line: *line,
+        .map(|frame| Frame {
+            method: frame.named_method(),
+            source: &frame.source,
+            line: frame.line,
         })
         .collect();
     let trace = Trace {
         serial,
-        thread: trace.as_ref().and_then(|trace| trace.thread),
+        thread: traces.tables.traces.get(serial).and_then(|it| it.thread),
         phase: None,
         frames: &frames,
     };

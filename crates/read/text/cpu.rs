@@ -19,7 +19,7 @@ pub struct CpuSamplesBlock<'a> {
 impl CpuSamplesBlock<'_> {
     /// Writes the block; without rows, it has no line of column names.
     pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
-        let total = self.samples.total();
+        let total = self.samples.whole();
         block("CPU SAMPLES", total, self.at, ranked(self.samples), out)
     }
 }
@@ -58,7 +58,7 @@ pub struct CpuTimeBlock<'a> {
 impl CpuTimeBlock<'_> {
     /// Writes the block; without rows, it has no line of column names.
     pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
-        let total = millis(self.times.total());
+        let total = millis(self.times.whole());
         block("CPU TIME (ms)", total, self.at, ranked(self.times), out)
     }
 }

@@ -19,7 +19,7 @@ pub struct MonitorTimeBlock<'a> {
 impl MonitorTimeBlock<'_> {
     /// Writes the block; without rows, it has no line of column names.
     pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
-        let total = millis(self.contentions.total_nanos());
+        let total = millis(self.contentions.whole());
         writeln!(out, "MONITOR TIME BEGIN (total = {total} ms) {}", self.at)?;
         let rows = self.contentions.rows();
         if !rows.is_empty() {

@@ -28,7 +28,7 @@ impl SitesBlock<'_> {
             trace: ranked.row.trace.get(),
             class: ranked.row.name,
         });
-        block(self.sites.order(), self.at, rows, out)
+        block(self.sites.order, self.at, rows, out)
     }
 }
 
