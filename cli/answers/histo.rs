@@ -52,9 +52,8 @@ fn of_rows<'a>(rows: Vec<HistogramRow>, sizes: SizesBy, most: usize, damaged: u6
         })
         .hidden("class", |row| Rc::clone(&row.class))
         .optional("loader", |row| row.loader.map(loader_text))
-        .done();
+        .total([instances.into(), bytes.into(), total.into()]);
     let mut answer = Sections::default();
-    let table = table.total([instances.into(), bytes.into(), total.into()]);
     answer.table("classes", "left_out", table);
     answer.fact("object_bytes", bytes);
     answer.fact("damaged", damaged);

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use graph::{GraphError, Group, Heap, NativeSuspect, Suspect, Who, THRESHOLD_PERCENT};
 use reader::StackFrame;
-use serde_json::json;
+use serde_json::{json, Value};
 
 use super::ask::Question;
 use super::given_up::given_up;
 use super::object::{described, id};
-use super::path::{Names, PathAnswer, Step};
+use super::path::{self, Names};
 use super::sizes_by::SizesBy;
 use super::unreachable::unreachable;
 use crate::answers::sentence::Words;
@@ -161,10 +161,7 @@ fn native_suspect<'a>(
 ) -> Sections<'a> {
     let (mut answer, group) = (Sections::default(), &native.group);
     begin(&mut answer, words.native(native), first);
-    PathAnswer::add(
-        native.path.as_ref().map(|path| words.path(path)),
-        &mut answer,
-    );
+    path::add(&mut answer, heap, native.path.as_ref(), &words.threads);
     let class = heap.class_name(group.class);
     answer.line(format!(
         "  {} {} with {} outside of the heap",
@@ -206,10 +203,10 @@ fn suspect<'a>(
     answer.fact("class", class);
     answer.fact("objects", objects);
     answer.fact("retained", suspect.bytes);
-    answer.fact("share", Cell::Share(suspect.bytes, words.total_bytes()));
+    answer.fact("share", Cell::Share(suspect.bytes, words.total_bytes));
     answer.fact("soft", suspect.soft_bytes);
     let main = suspect.main_path();
-    PathAnswer::add(main.map(|path| words.path(path)), &mut answer);
+    path::add(&mut answer, heap, main, &words.threads);
     // The stack of the thread, if the suspect is threads.
     let stack = main.map_or_else(Vec::new, |path| words.stack_of(path));
     let stack = stack.get(..FRAMES_KEPT).unwrap_or(&stack);
@@ -233,14 +230,11 @@ fn held<'a>(answer: &mut Sections<'a>, heap: &'a Heap<'_>, suspect: &Suspect) {
     if !suspect.held.below.is_empty() {
         answer.line("  keeps, by retained size:");
     }
-    let elements = Table::of(
-        suspect.held.below.clone().into_iter().take(ELEMENTS),
-        usize::MAX,
-    )
-    .right("    objects", "objects", |row| row.objects)
-    .right("retained", "retained", |row| row.bytes)
-    .left("of class", "class", move |row| name(row.class))
-    .done();
+    let elements = suspect.held.below.iter().copied().take(ELEMENTS);
+    let elements = Table::of(elements, usize::MAX)
+        .right("    objects", "objects", |row| row.objects)
+        .right("retained", "retained", |row| row.bytes)
+        .left("of class", "class", move |row| name(row.class));
     answer.table("elements", "", elements.shown(ROWS));
     // The rows are those of an object's accumulation point or of a class's objects.
     let point = suspect.accumulation;
@@ -253,8 +247,7 @@ fn held<'a>(answer: &mut Sections<'a>, heap: &'a Heap<'_>, suspect: &Suspect) {
     let holds = Table::of(suspect.holds.clone(), usize::MAX)
         .right("    objects", "objects", |row| row.objects)
         .right("bytes", "bytes", |row| row.bytes)
-        .left("of class", "class", move |row| name(row.class))
-        .done();
+        .left("of class", "class", move |row| name(row.class));
     answer.table("holds", "", holds.shown(CLASSES));
     let point = point.map(|point| {
         json!({
@@ -265,12 +258,11 @@ fn held<'a>(answer: &mut Sections<'a>, heap: &'a Heap<'_>, suspect: &Suspect) {
     });
     answer.json("accumulation", point);
     let contents = suspect.contents.iter();
-    let contents: Vec<Step> = contents
-        .map(|step| Step::of(heap, step, &Names::new()))
-        .collect();
-    if contents.len() > 1 {
+    let contents = contents.map(|step| path::step(heap, step, &Names::new()));
+    let (lines, contents): (Vec<String>, Vec<Value>) = contents.unzip();
+    if lines.len() > 1 {
         answer.line("  one of them:");
-        answer.lines(contents.iter().map(|step| format!("    {}", step.line())));
+        answer.lines(lines.iter().map(|line| format!("    {line}")));
     }
     answer.json("contents", contents);
 }
@@ -289,7 +281,7 @@ fn allocated(
             grouped(site.sampled),
             plain(&shown(&class))
         ));
-        let frames = || words.stacks().frames(site.trace);
+        let frames = || words.stacks.frames(site.trace);
         let all: Vec<&StackFrame> = frames().collect();
         answer.lines(frame_lines(&all, full, usize::MAX, "    "));
         answer.fact("class", class);

@@ -50,8 +50,7 @@ pub(super) fn loaders<'a>(
         .below(|(row, held_by)| {
             let line = |holder: &String| held_so(row, holder);
             held_by.iter().map(line).collect()
-        })
-        .done();
+        });
     answer.table("rows", "left_out", table.left_out(left_out).noun("row"));
     if has_copies {
         answer.line(

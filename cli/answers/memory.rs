@@ -12,7 +12,7 @@ use crate::output::cell::Cell;
 use crate::output::number::{counted, grouped, in_units};
 use crate::output::plain::{plain, shown};
 use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::output::table::{Rows, Table};
 use crate::proc::resident::{Resident, Use};
 
 /// The sentence names the largest holder if it has this part of the resident memory.
@@ -85,8 +85,7 @@ pub(crate) fn memory<'a>(
     let table = Table::of(loaders, most)
         .right("classes", "classes", |row| row.2)
         .right("loaders", "loaders", |row| row.1)
-        .left("of class", "class", |row| row.0.clone())
-        .done();
+        .left("of class", "class", |row| row.0.clone());
     answer.table("loaders", "loaders_left_out", table.noun("row"));
     Ok(answer)
 }
@@ -153,11 +152,10 @@ fn process_sections<'a>(
         .right("share", "", move |row| Cell::Share(row.bytes, all))
         .left("use", "", words)
         .hidden("use", |row| Cell::json(row.used_for))
-        .hidden("guessed_bytes", |row| row.guessed_bytes)
-        .done();
+        .hidden("guessed_bytes", |row| row.guessed_bytes);
     let last = Use::Unknown.words().to_owned() + hidden_why;
-    let table = table.total([Cell::Bytes(unknown), Cell::Share(unknown, all), last.into()]);
-    answer.table("uses", "", table);
+    let total = [Cell::Bytes(unknown), Cell::Share(unknown, all), last.into()];
+    answer.table("uses", "", table.total(total));
     answer
 }
 
@@ -194,7 +192,7 @@ fn guess_words(bytes: u64) -> String {
 /// Objects that hold memory outside of the heap in the same way, and the holder in words.
 type Holder = (NativeGroup, String);
 
-fn holder_table<'a>(heap: &'a Heap<'_>, holders: Vec<Holder>) -> Table<'a> {
+fn holder_table<'a>(heap: &'a Heap<'_>, holders: Vec<Holder>) -> Rows<'a, Holder> {
     Table::of(holders, usize::MAX)
         .right("bytes", "", |(group, _)| {
             let about = if group.kind.is_estimate() { "~" } else { "" };
@@ -216,7 +214,6 @@ fn holder_table<'a>(heap: &'a Heap<'_>, holders: Vec<Holder>) -> Table<'a> {
         .hidden("id", |(group, _)| id(heap, group.example))
         .hidden("held_by", |(_, held_by)| held_by.clone())
         .below(|(_, held_by)| vec![format!("    held by {}", plain(&shown(held_by)))])
-        .done()
 }
 
 fn kind_words(kind: NativeKind) -> &'static str {

@@ -59,8 +59,7 @@ pub(crate) fn merged_paths<'a>(
         .hidden("class", |(_, row)| row.class.clone())
         .hidden("id", |(_, row)| id(heap, row.example))
         .hidden("link", |(_, row)| row.link.clone())
-        .hidden("paths", |(_, row)| row.paths)
-        .done();
+        .hidden("paths", |(_, row)| row.paths);
     answer.table("places", "left_out", table.left_out(left_out));
     Ok(answer)
 }

@@ -22,7 +22,7 @@ impl Words<'_, '_> {
             counted(group.objects, what),
             if group.objects == 1 { "has" } else { "have" },
             in_units(group.bytes),
-            in_units(self.total_bytes())
+            in_units(self.total_bytes)
         );
         if let Some(path) = &native.path {
             if let Some(holder) = self.holder(path) {

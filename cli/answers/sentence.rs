@@ -1,11 +1,11 @@
 //! What keeps the memory, in one sentence that fits into a ticket.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use graph::{Elements, GraphError, Heap, Leaks, Path, Suspect, Way, Who, PATHS_MAX};
 use reader::{RootKind, StackFrame, Stacks};
 
-use crate::answers::path::{root_name, PathAnswer, LAUNCHER};
+use crate::answers::path::{root_name, Names, LAUNCHER};
 use crate::answers::thread_frames::{frame_on, own_frame, threads_on};
 use crate::output::folding::is_library;
 use crate::output::frame;
@@ -27,10 +27,11 @@ const SAMPLES_LEAST: u64 = 3;
 /// Everything needed for sentences besides the suspect.
 pub(crate) struct Words<'h, 'p> {
     heap: &'h Heap<'p>,
-    stacks: Stacks,
+    pub(crate) stacks: Stacks,
     /// Names of the threads on suspects' paths.
-    threads: BTreeMap<u32, String>,
-    total_bytes: u64,
+    pub(crate) threads: Names,
+    /// Bytes of all reachable objects.
+    pub(crate) total_bytes: u64,
 }
 
 impl<'h, 'p> Words<'h, 'p> {
@@ -262,16 +263,6 @@ impl<'h, 'p> Words<'h, 'p> {
         })
     }
 
-    /// Bytes of all reachable objects.
-    pub(crate) fn total_bytes(&self) -> u64 {
-        self.total_bytes
-    }
-
-    /// The stacks of the dump.
-    pub(crate) fn stacks(&self) -> &Stacks {
-        &self.stacks
-    }
-
     /// What holds a suspect, in words: `held by …`.
     fn held_by(&self, suspect: &Suspect) -> Option<String> {
         if let Some(loader) = self.loader(suspect) {
@@ -408,11 +399,6 @@ impl<'h, 'p> Words<'h, 'p> {
         let thread = self.threads.get(&thread).map_or("?", String::as_str);
         let (thread, line) = (name(thread), name(&frame::line(frame)));
         Some(format!("thread \"{thread}\" in {line}"))
-    }
-
-    /// A path of a suspect, with the names of the threads on it.
-    pub(crate) fn path(&self, path: &Path) -> PathAnswer {
-        PathAnswer::of(self.heap, path, &self.threads)
     }
 
     /// The stack of the thread that a path is about; of one whose field holds something only the

@@ -11,7 +11,7 @@ use super::ask::Question;
 use super::labels::STRING_BYTES;
 use super::named::meant;
 use super::object::{links_from, LinkTexts, Objects};
-use super::path::{Names, PathAnswer};
+use super::path::{self, Names};
 use super::values::{may_be_redacted, type_name, value, values, Shown};
 use crate::files::heap_file::{GraphArguments, Loaded};
 use crate::output::cell::Cell;
@@ -129,8 +129,7 @@ fn show(
         page.list("dominates", &dominated, &links, words),
     );
     let path = heap.paths(&[object], PATH_STEPS)?.pop().flatten();
-    let path = path.map(|path| PathAnswer::of(heap, &path, &Names::new()));
-    PathAnswer::add(path, answer);
+    path::add(answer, heap, path.as_ref(), &Names::new());
     page.allocated(answer, object);
     Ok(())
 }

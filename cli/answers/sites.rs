@@ -49,9 +49,9 @@ pub(super) fn sites(loaded: &Loaded, most: usize) -> Result<Sections<'_>, Failur
             let frames = lines.frames(row.trace).take(DEPTH_FRAMES);
             frames.map(line_below).collect()
         })
-        .done();
+        .noun("site");
     let mut answer = Sections::default();
-    answer.table("rows", "left_out", table.noun("site"));
+    answer.table("rows", "left_out", table);
     Ok(answer)
 }
 
@@ -108,8 +108,7 @@ pub(crate) fn listing<'a>(
             let left_out = stacks.depth_frames(site.trace).saturating_sub(depth) as u64;
             let more = || format!("{INDENT}... and {}", counted(left_out, "more frame"));
             frames.chain((left_out > 0).then(more)).collect()
-        })
-        .done();
+        });
     answer.table("sites", "", table.noun("site"));
     answer
 }

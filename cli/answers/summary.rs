@@ -86,8 +86,7 @@ pub(crate) fn add<'a>(answer: &mut Sections<'a>, summary: &'a Summary, file: &In
             summary.strings.text(**name).map(Cow::into_owned)
         })
         .right("objects", "objects", |(_, total)| total.count)
-        .right("bytes", "bytes", |(_, total)| total.bytes)
-        .done();
+        .right("bytes", "bytes", |(_, total)| total.bytes);
     answer.part("heaps", heaps);
     let threads = Table::of(&summary.threads, usize::MAX)
         .right("thread", "", |thread| thread.serial.to_string())
@@ -100,8 +99,7 @@ pub(crate) fn add<'a>(answer: &mut Sections<'a>, summary: &'a Summary, file: &In
         })
         .hidden("name", |thread| thread.name.clone())
         .hidden("id", |thread| Cell::Id(thread.object))
-        .hidden("serial", |thread| thread.serial)
-        .done();
+        .hidden("serial", |thread| thread.serial);
     answer.part("threads", threads);
     answer.line("");
 }
@@ -178,8 +176,7 @@ fn kinds(
     let table = Table::of(kinds, usize::MAX)
         .left(title, "", |(name, _)| *name)
         .right("count", "", |(_, total)| total.count)
-        .right("bytes", "", |(_, total)| total.bytes)
-        .done();
+        .right("bytes", "", |(_, total)| total.bytes);
     answer.part("", table);
 }
 

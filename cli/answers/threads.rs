@@ -102,8 +102,7 @@ fn threads(
                 counted(retained.bytes(row.object), "byte")
             );
             lines(&head, &row.frames, &row.others, full)
-        })
-        .done();
+        });
     let mut answer = Sections::default();
     answer.table("threads", "left_out", table.left_out(left_out));
     Ok(answer)
@@ -194,8 +193,9 @@ pub(super) fn thread_table(loaded: &Loaded, most: usize) -> Result<Table<'_>, Gr
         .hidden("class", |row| described(heap, row.0))
         .hidden("id", |row| id(heap, row.0))
         .hidden("thread", |row| row.2.clone())
-        .done();
-    Ok(table.left_out(left_out))
+        .left_out(left_out)
+        .noun("thread");
+    Ok(table.into())
 }
 
 /// One thread.

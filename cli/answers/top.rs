@@ -18,7 +18,7 @@ use crate::output::number::{counted, grouped};
 use crate::output::outcome::Failure;
 use crate::output::plain::shown;
 use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::output::table::{Rows, Table};
 
 /// The kind of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -50,7 +50,7 @@ pub(crate) fn top(loaded: &Loaded, by: By, most: usize) -> Result<Sections<'_>, 
         By::Site => return sites(loaded, most),
         By::Thread => {
             let table = loaded.check(thread_table(loaded, most))?;
-            answer.table("rows", "left_out", table.noun("thread"));
+            answer.table("rows", "left_out", table);
         }
         By::Loader => loaded.check(loaders(&mut answer, loaded, most))?,
         By::Class | By::Package => {
@@ -75,12 +75,9 @@ fn objects<'a>(answer: &mut Sections<'a>, loaded: &'a Loaded, most: usize) {
         .right("shallow", "shallow", |it| heap.shallow_bytes(*it))
         .left("object", "id", |it| id(heap, *it))
         .left("class", "class", |it| described(heap, *it))
-        .done();
-    answer.table(
-        "objects",
-        "left_out",
-        table.left_out(left_out).noun("object"),
-    );
+        .left_out(left_out)
+        .noun("object");
+    answer.table("objects", "left_out", table);
     let all = counted(reachable.into(), "reachable object");
     let (bytes, by) = (grouped(retained.total_bytes()), SizesBy::from(heap.sizes()));
     answer.line(format!("{bytes} bytes in {all}; sizes by {by}"));
@@ -118,7 +115,7 @@ pub(crate) fn groups<'a>(
     rows: impl IntoIterator<Item = GroupRow>,
     by: By,
     most: usize,
-) -> Table<'a> {
+) -> Rows<'a, GroupRow> {
     let key = if by == By::Package {
         "package"
     } else {
@@ -131,7 +128,6 @@ pub(crate) fn groups<'a>(
         .left(key, "", |row| with_loader(&row.name, row.loader.as_deref()))
         .hidden(key, |row| Rc::clone(&row.name))
         .optional("loader", |row| row.loader.clone())
-        .done()
 }
 
 /// The groups that have reachable objects, largest retained size first.

@@ -144,8 +144,7 @@ fn copies<'a>(
         .optional("text", move |row| texts.get(&row.object).cloned())
         .left(class, "class", |row| {
             heap.class_name(heap.class(row.object))
-        })
-        .done();
+        });
     let table = match head {
         Some(head) => {
             answer.line(head);
@@ -171,8 +170,7 @@ fn collections<'a>(
         .right("objects", "objects", |row| row.objects)
         .left("fault", "fault", |row| fault(row.filling))
         .left("class", "class", |row| heap.class_name(row.class))
-        .left("held by", "held_by", |row| row.holder.clone())
-        .done();
+        .left("held by", "held_by", |row| row.holder.clone());
     let table = match is_seen {
         true => {
             let (lost, all) = (in_units(bytes), counted(objects, "collection"));
@@ -196,8 +194,7 @@ fn boxed<'a>(answer: &mut Sections<'a>, heap: &'a Heap<'_>, rows: Vec<BoxedWaste
         .right("bytes", "bytes", |row| row.bytes)
         .right("objects", "objects", |row| row.objects)
         .left("class", "class", |row| heap.class_name(row.class))
-        .left("held by", "held_by", |row| row.holder.clone())
-        .done();
+        .left("held by", "held_by", |row| row.holder.clone());
     answer.table("boxed", "boxed_left_out", table.noun("row"));
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct AgentRequest<'j> {
 #[derive(Debug)]
 pub(crate) struct Reply {
     pid: i32,
-    answer: Answer,
+    pub(crate) answer: Answer,
     lines: Vec<String>,
     outcome: Option<Outcome>,
 }
@@ -65,11 +65,11 @@ impl<'j> AgentRequest<'j> {
         self,
         load: impl FnOnce(&Path, &str, Option<&AnswerFile>) -> Result<Answer, String>,
     ) -> Result<Reply, Failure> {
-        let answer = load(self.library.path(), &self.options, self.file.as_ref());
+        let answer = load(&self.library.path, &self.options, self.file.as_ref());
         let answer = answer.map_err(Failure::Input)?;
         let (lines, outcome) = self.file.map(AnswerFile::read).unwrap_or_default();
         Ok(Reply {
-            pid: self.jvm.pid(),
+            pid: self.jvm.pid,
             answer,
             lines,
             outcome,
@@ -78,11 +78,6 @@ impl<'j> AgentRequest<'j> {
 }
 
 impl Reply {
-    /// Whether the JVM loads no agent while it runs.
-    pub(crate) fn is_refused(&self) -> bool {
-        self.answer.is_refused()
-    }
-
     /// How many milliseconds the application paused; `None` if the agent has not reported it.
     pub(crate) fn pause_ms(&self) -> Option<u64> {
         match self.outcome? {

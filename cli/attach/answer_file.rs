@@ -26,9 +26,9 @@ impl AnswerFile {
     /// A new one for this JVM. `None` if it cannot be created; then the messages only go to the
     /// JVM's stderr.
     pub(crate) fn new(jvm: &Jvm) -> Option<Self> {
-        let folder = jvm.root().folder(Path::new("/tmp")).ok()?;
-        let name = format!(".hprof_answer.{}.{}", jvm.own_pid(), std::process::id());
-        let made = MadeFile::new(&folder, &name, jvm.owner()).ok()?;
+        let folder = jvm.root.folder(Path::new("/tmp")).ok()?;
+        let name = format!(".hprof_answer.{}.{}", jvm.own_pid, std::process::id());
+        let made = MadeFile::new(&folder, &name, jvm.owner).ok()?;
         made.name()?;
         Some(Self(made))
     }
@@ -50,10 +50,10 @@ impl AnswerFile {
         if first.returned != Some(0) || !goes_on() {
             return Ok(first);
         }
-        let (pid, ended) = (jvm.pid(), Ended::new());
+        let (pid, ended) = (jvm.pid, Ended::new());
         loop {
             // Before the file is read: it has all that a JVM wrote that has ended.
-            let has_ended = jvm.process().has_ended();
+            let has_ended = jvm.process.has_ended();
             if let Some(code) = self.code() {
                 return Ok(Answer {
                     returned: Some(code),

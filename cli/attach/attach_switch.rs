@@ -29,7 +29,7 @@ pub(crate) fn is_closed(
     match lets_attach(root, own_pid, user, maps) {
         Some(does) => !does,
         None => {
-            let working = process.folder("cwd").map(Inside::of).ok();
+            let working = process.folder("cwd").map(Inside).ok();
             let read = |path: &Path| match path.is_absolute() {
                 true => text(root, path),
                 false => text(working.as_ref()?, path),

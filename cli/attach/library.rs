@@ -27,7 +27,7 @@ const PLACES: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", WORKING_FOLDER];
 #[derive(Debug)]
 pub(crate) struct Library {
     /// Its path inside the JVM's container.
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     _copy: Option<MadeFile>,
 }
 
@@ -42,7 +42,7 @@ impl Library {
             Some(path) => path.to_owned(),
             None => std::env::current_exe()?.with_file_name(LIBRARY),
         };
-        let is_inside = named.is_some() && path.is_absolute() && jvm.root().has(&path);
+        let is_inside = named.is_some() && path.is_absolute() && jvm.root.has(&path);
         let here = match path.canonicalize() {
             Ok(here) => here,
             Err(_) if is_inside => return Ok(Self::seen(path)),
@@ -53,19 +53,14 @@ impl Library {
                 )))
             }
         };
-        if is_inside && !jvm.root().has_this(&here) {
+        if is_inside && !jvm.root.has_this(&here) {
             return Ok(Self::seen(path));
         }
         let here = fitting(jvm, here, named.is_none()).map_err(Failure::Input)?;
-        if jvm.root().has_this(&here) {
+        if jvm.root.has_this(&here) {
             return Ok(Self::seen(here));
         }
         bring(jvm, &here).map_err(Failure::Input)
-    }
-
-    /// Its path inside the JVM's container.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     fn seen(path: PathBuf) -> Self {
@@ -77,7 +72,7 @@ impl Library {
 /// library.
 fn fitting(jvm: &Jvm, library: PathBuf, may_be_other: bool) -> Result<PathBuf, String> {
     let built_for = |path: &Path| CLibrary::of_library(&fs::read(path).unwrap_or_default());
-    let (Some(runs_on), Some(is)) = (jvm.c_library(), built_for(&library)) else {
+    let (Some(runs_on), Some(is)) = (jvm.c_library, built_for(&library)) else {
         return Ok(library);
     };
     if runs_on == is {
@@ -90,7 +85,7 @@ fn fitting(jvm: &Jvm, library: PathBuf, may_be_other: bool) -> Result<PathBuf, S
     Err(format!(
         "the JVM {} runs on {runs_on}, and {} is built for {is}: name with --agent the library of \
          hprof-rs-{}-{}.tar.gz",
-        jvm.pid(),
+        jvm.pid,
         library.display(),
         env!("CARGO_PKG_VERSION"),
         runs_on.target()
@@ -104,8 +99,8 @@ fn bring(jvm: &Jvm, library: &Path) -> Result<Library, String> {
     let mut refused = Vec::new();
     for place in PLACES {
         let folder = match place {
-            WORKING_FOLDER => jvm.working_folder(),
-            place => jvm.root().folder(Path::new(place)),
+            WORKING_FOLDER => jvm.process.folder("cwd"),
+            place => jvm.root.folder(Path::new(place)),
         };
         let folder = folder.map_err(|error| error.to_string());
         match folder.and_then(|folder| copy(jvm, &folder, Path::new(place), &bytes)) {
@@ -137,15 +132,15 @@ fn unsafe_place(folder: &OwnedFd, user: u32) -> rustix::io::Result<Option<&'stat
 
 /// A copy in a folder that has this path inside the JVM's container.
 fn copy(jvm: &Jvm, folder: &OwnedFd, path: &Path, bytes: &[u8]) -> Result<Library, String> {
-    match unsafe_place(folder, jvm.owner().0) {
+    match unsafe_place(folder, jvm.owner.0) {
         Ok(None) => {}
         Ok(Some(why)) => return Err(why.to_owned()),
         Err(error) => return Err(error.to_string()),
     }
-    let name = name(jvm.own_pid(), bytes);
+    let name = name(&jvm.own_pid, bytes);
     // Written under a unique name and renamed, so that it is complete even if two commands copy it.
     let part = format!("{name}.{}", std::process::id());
-    let made = MadeFile::new(folder, &part, jvm.owner()).and_then(|mut made| {
+    let made = MadeFile::new(folder, &part, jvm.owner).and_then(|mut made| {
         if let Some(mut file) = made.file() {
             file.write_all(bytes).map_err(|error| {
                 rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO)

@@ -91,8 +91,7 @@ fn add<'a>(answer: &mut Sections<'a>, report: &'a Report) {
         .hidden("rule", |fault| fault.rule.id())
         .hidden("severity", |fault| word(fault.severity))
         .hidden("found", |fault| &*fault.found)
-        .below(|fault| vec![line(fault)])
-        .done();
+        .below(|fault| vec![line(fault)]);
     answer.table("faults", "", faults);
     let totals = Table::of(&report.totals, usize::MAX)
         .left("severity", "severity", |total| word(total.severity))
@@ -100,8 +99,7 @@ fn add<'a>(answer: &mut Sections<'a>, report: &'a Report) {
         .right("count", "count", |total| total.count)
         .right("first at", "", |total| Cell::Id(total.first_offset))
         .hidden("first_offset", |total| total.first_offset)
-        .left("meaning", "", |total| meaning(total, report.origin))
-        .done();
+        .left("meaning", "", |total| meaning(total, report.origin));
     if !report.faults.is_empty() && !totals.is_empty() {
         answer.line("");
     }

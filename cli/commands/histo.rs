@@ -88,9 +88,9 @@ fn by_shallow(arguments: &Arguments) -> Result<Verdict, Failure> {
         return Ok(verdict);
     }
     if let Some(pid) = process_named(&graph.file) {
-        let counts = counts_of(pid, graph.agent.as_deref())?;
-        let mut answer = of_jvm(counts.classes, top);
-        answer.maybe("pause_ms", counts.pause_ms);
+        let (classes, pause_ms) = counts_of(pid, graph.agent.as_deref())?;
+        let mut answer = of_jvm(classes, top);
+        answer.maybe("pause_ms", pause_ms);
         print(arguments.json, answer)?;
         return Ok(Verdict::Sound);
     }

@@ -37,8 +37,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
             it.user.map(|user| user.to_string())
         })
         .right("memory", "resident_bytes", |(_, it)| Cell::Bytes(it.bytes))
-        .left("main class", "main_class", |(_, it)| it.main.clone())
-        .done();
+        .left("main class", "main_class", |(_, it)| it.main.clone());
     if table.is_empty() {
         let why = "no JVM that this user may inspect runs on this machine";
         return Err(Failure::Input(why.to_owned()));

@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         process = sender(&heap);
     }
     let mut answer = answer(&file, &heap, process.as_ref(), limit(arguments.top))?;
-    answer.maybe("pause_ms", file.pause_millis());
+    answer.maybe("pause_ms", file.pause_millis);
     file.done();
     // The warning comes before the answer.
     let verdict = file.verdict(heap.damaged());

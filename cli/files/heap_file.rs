@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use graph::{GraphError, Heap, Input, Options, References, Retained};
 
-use crate::attach::live::graph_of;
+use crate::attach::live;
 use crate::attach::memory_watch;
 use crate::files::input_file::InputFile;
 use crate::output::outcome::{Failure, Verdict};
@@ -66,7 +66,7 @@ impl GraphArguments {
 /// The objects of a JVM that runs, to be read as a file is.
 pub(crate) fn opened_jvm(pid: i32, agent: Option<&Path>) -> Result<InputFile, Failure> {
     let name = format!("JVM {pid}");
-    let (sent, pause_millis) = graph_of(pid, agent)?;
+    let (sent, pause_millis) = live::sent(pid, agent, "graph")?;
     InputFile::of_jvm(Path::new(&name), sent, pause_millis)
 }
 
@@ -152,7 +152,7 @@ impl Loaded {
     /// Prints an answer as JSON or as text, without the bar.
     pub(crate) fn print(&self, is_json: bool, mut answer: Sections<'_>) -> Result<(), Failure> {
         self.file.done();
-        answer.maybe("pause_ms", self.file.pause_millis());
+        answer.maybe("pause_ms", self.file.pause_millis);
         Ok(print(is_json, answer)?)
     }
 }

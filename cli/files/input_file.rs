@@ -51,7 +51,7 @@ pub(crate) struct InputFile {
     packed: Cell<bool>,
     bar: ProgressBar,
     /// How long the application paused for what a JVM has sent; `None` for a file.
-    pause_millis: Option<u64>,
+    pub(crate) pause_millis: Option<u64>,
     /// Whether it has the values of fields and arrays, which a running JVM does not send.
     pub(crate) has_values: bool,
 }
@@ -279,11 +279,6 @@ impl InputFile {
     /// Most memory for the tables built from the file.
     pub(crate) fn budget(&self) -> Budget {
         Budget::for_file(self.bytes)
-    }
-
-    /// How long the application paused, in milliseconds; `None` for a file.
-    pub(crate) fn pause_millis(&self) -> Option<u64> {
-        self.pause_millis
     }
 
     /// Whether these are the metadata of this file.

@@ -1,15 +1,13 @@
 //! The tools: the questions of the commands, asked of a heap that stays in memory.
 
 use std::fs::File;
-use std::io::{self, Seek};
-use std::os::unix::fs::MetadataExt;
+use std::io::Seek;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::ValueEnum;
 use graph::{Unseen, THRESHOLD_PERCENT};
 use jiff::Timestamp;
-use rustix::fs::OFlags;
 use serde_json::{json, Map, Value};
 
 use super::brief::brief;
@@ -212,7 +210,9 @@ impl<'a> HeapTools<'a> {
             return Err(Failure::Input(why.trim().to_owned()));
         }
         let jvm = Jvm::find(*pid).map_err(Failure::Input)?;
-        let written = written(&jvm, &file).map_err(|fault| Failure::reading(&file, fault))?;
+        // Never another one, to which the JVM's container has a link.
+        let written = jvm.root.file_of(&file, jvm.owner.0);
+        let written = written.map_err(|fault| Failure::reading(&file, fault))?;
         let (bytes, place) = (written.metadata()?.len(), DumpPlace::of(&jvm, &file));
         let answer = json!({ "bytes": bytes, "file": place.outside().display().to_string() });
         (self.source, self.loaded) = (Source::Written(file, written), None);
@@ -257,25 +257,13 @@ fn overview(loaded: &Loaded) -> Value {
         "has_values": file.has_values && !Unseen::of(heap.redacted()).collections,
         "made": (header.time_millis != 0).then(|| date(header.time_millis)),
         "objects": reachable,
-        "pause_ms": file.pause_millis(),
+        "pause_ms": file.pause_millis,
         "redacted": heap.redacted(),
         "references": loaded.rule.name(),
         "sizes": SizesBy::from(heap.sizes()),
         "total_bytes": retained.total_bytes(),
         "unreachable_objects": heap.objects().saturating_sub(reachable),
     })
-}
-
-/// The file that the JVM wrote: never another one, to which the JVM's container has a link. Errors:
-/// it is not there.
-fn written(jvm: &Jvm, file: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let opened = File::from(jvm.root().open(file, flags)?);
-    let facts = opened.metadata()?;
-    match facts.is_file() && facts.uid() == jvm.owner().0 {
-        true => Ok(opened),
-        false => Err(io::Error::other("it is no file of the JVM's user")),
-    }
 }
 
 /// Refuses arguments that are not those of the tool's schema.

@@ -1,5 +1,7 @@
 //! Numbers in human-readable form.
 
+use indicatif::HumanCount;
+
 /// The limit that a user sets by this number: 0 stands for none.
 pub(crate) fn limit(number: usize) -> usize {
     match number {
@@ -31,15 +33,7 @@ pub(crate) fn bytes(text: &str) -> Result<u64, &'static str> {
 
 /// Digits in groups of three: `1234567` becomes `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    HumanCount(number).to_string()
 }
 
 /// `+1,234`, `-5` or `0`.

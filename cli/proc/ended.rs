@@ -14,7 +14,7 @@ use signal_hook::low_level::{emulate_default_handler, pipe};
 
 use crate::proc::leftover::remove_all;
 use crate::proc::process::Process;
-use crate::proc::reach::value;
+use crate::proc::reach::mask;
 
 /// The message when the user interrupts the wait for a JVM.
 pub(crate) const INTERRUPTED: &str = "interrupted; a dump that has begun goes on";
@@ -72,9 +72,7 @@ fn ignored() -> u64 {
     let own = i32::try_from(process::id()).map(Process::find);
     let status = own.ok().and_then(|own| own.ok()?.read("status").ok());
     let status = status.unwrap_or_default();
-    let mask = value(&String::from_utf8_lossy(&status), "SigIgn")
-        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.unwrap_or(0)
+    mask(&String::from_utf8_lossy(&status), "SigIgn").unwrap_or(0)
 }
 
 /// The last signal; 0 before one has arrived.

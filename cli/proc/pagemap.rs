@@ -15,7 +15,7 @@ const AT_ONCE: u64 = 8192;
 #[derive(Debug)]
 pub(crate) struct Pagemap {
     file: File,
-    page_bytes: u64,
+    pub(crate) page_bytes: u64,
 }
 
 impl Pagemap {
@@ -25,11 +25,6 @@ impl Pagemap {
             file,
             page_bytes: rustix::param::page_size() as u64,
         }
-    }
-
-    /// Bytes of a page.
-    pub(crate) fn page_bytes(&self) -> u64 {
-        self.page_bytes
     }
 
     /// How many bytes of a range are in memory; `None` if that cannot be read.

@@ -15,7 +15,8 @@ use crate::proc::inside::FOLDER;
 /// A process, which may have ended.
 #[derive(Debug)]
 pub(crate) struct Process {
-    pid: Pid,
+    /// Its number.
+    pub(crate) pid: Pid,
     /// Once the process has ended, nothing is found in it any more.
     folder: OwnedFd,
 }
@@ -31,11 +32,6 @@ impl Process {
         let folder = open(format!("/proc/{pid}"), flags, Mode::empty())
             .map_err(|_| format!("there is no process {pid}"))?;
         Ok(Self { pid: known, folder })
-    }
-
-    /// Its number.
-    pub(crate) fn pid(&self) -> Pid {
-        self.pid
     }
 
     /// All that one of its files in `/proc` has. Errors: it has ended, or hides that from this

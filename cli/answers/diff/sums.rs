@@ -42,7 +42,7 @@ impl Sums {
             places,
             sites,
             total_bytes: retained.total_bytes(),
-            pause_millis: loaded.file.pause_millis(),
+            pause_millis: loaded.file.pause_millis,
             sizes: SizesBy::from(heap.sizes()),
         })
     }

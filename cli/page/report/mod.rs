@@ -212,7 +212,7 @@ pub(crate) fn model(
         "sizes": { "told": sizes.are_told, "reference": sizes.reference_bytes },
         "sentence": sentence,
         "tree": tree.in_json(),
-        "names": space.names(),
+        "names": space.names,
     }))
 }
 

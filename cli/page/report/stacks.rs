@@ -47,6 +47,6 @@ pub(crate) fn packed(loaded: &Loaded, stacks: &Stacks, space: &mut Space) -> Val
             let frames = stacks.frames(row.trace).take(Space::INNER_ROWS + 1);
             Cell::Lines(frames.map(frame::line).collect())
         });
-    answer.table("rows", "left_out", table.done());
+    answer.table("rows", "left_out", table);
     space.pack(&answer, SPACE_BYTES)
 }

@@ -14,6 +14,7 @@ use crate::answers::top::{group_rows, groups, By, GroupRow};
 use crate::answers::values::Shown;
 use crate::files::heap_file::Loaded;
 use crate::output::outcome::Failure;
+use crate::output::table::Table;
 
 /// Rows of a list if the page gives no number.
 const ROWS: usize = 50;
@@ -153,14 +154,14 @@ impl<'l> Answers<'l> {
         let wanted = text.trim().to_lowercase();
         let found = classes.iter();
         let found = found.filter(|row| row.name.to_lowercase().contains(&wanted));
-        let found = groups(found.cloned(), By::Class, CLASSES_MAX);
+        let found: Table<'_> = groups(found.cloned(), By::Class, CLASSES_MAX).into();
         let object = named::object_with_id(self.loaded, &wanted).ok();
         let plain = self
             .loaded
             .check(Objects::of(self.loaded, &[], self.shown))?;
         Ok(json!({
             "classes": found,
-            "left_out": found.rest(),
+            "left_out": found.left_out,
             "object": object.map(|object| plain.row(object)),
         }))
     }
