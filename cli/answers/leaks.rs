@@ -10,10 +10,9 @@ use super::ask::Question;
 use super::given_up::given_up;
 use super::object::{described, id};
 use super::path::{self, Names};
-use super::sizes_by::SizesBy;
 use super::unreachable::unreachable;
 use crate::answers::sentence::Words;
-use crate::files::heap_file::Loaded;
+use crate::files::heap_file::{Loaded, SizesOf};
 use crate::output::cell::Cell;
 use crate::output::folding::{fold, folded, is_library};
 use crate::output::frame;
@@ -105,9 +104,9 @@ fn leaks(loaded: &Loaded, threshold_percent: u64, full: bool) -> Result<Sections
     answer.fact("references", rule);
     answer.fact("threshold_percent", threshold_percent);
     answer.fact("total_bytes", found.total_bytes);
-    let sizes = SizesBy::from(heap.sizes());
+    let sizes = SizesOf::from(heap.sizes());
     answer.json("sizes", sizes);
-    let rules = format!("References: {rule}; sizes by {sizes}.");
+    let rules = format!("References: {rule}; sizes by {}.", sizes.words());
     answer.line(format!("\n{}", screen::aside(&rules)));
     Ok(answer)
 }

@@ -216,7 +216,7 @@ fn holder_table<'a>(heap: &'a Heap<'_>, holders: Vec<Holder>) -> Rows<'a, Holder
         .below(|(_, held_by)| vec![format!("    held by {}", plain(&shown(held_by)))])
 }
 
-fn kind_words(kind: NativeKind) -> &'static str {
+pub(super) fn kind_words(kind: NativeKind) -> &'static str {
     match kind {
         NativeKind::Direct => "direct buffer",
         NativeKind::Mapped => "mapped file",

@@ -26,7 +26,6 @@ pub(crate) mod sentence;
 pub(crate) mod show;
 pub(crate) mod site_source;
 pub(crate) mod sites;
-pub(crate) mod sizes_by;
 pub(crate) mod summary;
 pub(crate) mod thread_frames;
 pub(crate) mod threads;

@@ -2,6 +2,7 @@
 
 use graph::{NativeKind, NativeSuspect};
 
+use crate::answers::memory::kind_words;
 use crate::answers::sentence::{held_by, Words};
 use crate::output::number::{counted, in_units};
 
@@ -10,12 +11,9 @@ impl Words<'_, '_> {
     pub(crate) fn native(&self, native: &NativeSuspect) -> String {
         let group = &native.group;
         let what = match group.kind {
-            NativeKind::Direct => "direct buffer",
-            NativeKind::Mapped => "mapped file",
-            NativeKind::Arena => "arena",
             NativeKind::Deflater => "deflater",
             NativeKind::Inflater => "inflater",
-            NativeKind::Handle => "native handle",
+            other => kind_words(other),
         };
         let mut text = format!(
             "{} {} {} outside of the heap, beside {} in it",

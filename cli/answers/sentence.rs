@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use graph::{Elements, GraphError, Heap, Leaks, Path, Suspect, Way, Who, PATHS_MAX};
 use reader::{RootKind, StackFrame, Stacks};
 
+use crate::answers::object::{described, id};
 use crate::answers::path::{root_name, Names, LAUNCHER};
 use crate::answers::thread_frames::{frame_on, own_frame, threads_on};
 use crate::output::folding::is_library;
@@ -455,12 +456,10 @@ fn is_much(part: u64, whole: u64) -> bool {
 
 /// `class app.Main` for a class object; for others the class and the id.
 pub(crate) fn object(heap: &Heap<'_>, object: u32) -> String {
+    let what = name(&described(heap, object));
     match heap.class_of_object(object) {
-        Some(class) => format!("class {}", name(&heap.class_name(class))),
-        None => {
-            let class = heap.class_name(heap.class(object));
-            format!("{} {:#x}", name(&class), heap.id(object))
-        }
+        Some(_) => what,
+        None => format!("{what} {}", id(heap, object)),
     }
 }
 

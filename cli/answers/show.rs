@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use format::BasicType;
-use graph::{Contents, Dominator, Entries, FieldValue, GraphError, PATH_STEPS};
+use graph::{Contents, Entries, FieldValue, GraphError, PATH_STEPS};
 use serde_json::{json, Value};
 
 use super::ask::Question;
 use super::labels::STRING_BYTES;
 use super::named::meant;
-use super::object::{links_from, LinkTexts, Objects};
+use super::object::{above, links_from, LinkTexts, Objects};
 use super::path::{self, Names};
 use super::values::{may_be_redacted, type_name, value, values, Shown};
 use crate::files::heap_file::{GraphArguments, Loaded};
@@ -183,10 +183,7 @@ impl Page<'_> {
         answer.line(format!("  retained  {}", grouped(retained.bytes(object))));
         answer.extend(self.objects.row(object));
         let reachable = retained.is_reachable(object);
-        let dominator = match retained.dominator(object) {
-            Dominator::Object(above) => Some(above),
-            Dominator::Unreachable | Dominator::Roots => None,
-        };
+        let dominator = above(retained, object);
         let words = match dominator {
             Some(above) => self.objects.name(above),
             None if reachable => "none: the object is a root, or two or more hold it".to_owned(),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use reader::{KindTotal, Summary, ThreadSummary};
 use serde_json::{json, Map};
 
-use crate::answers::sizes_by::SizesBy;
+use crate::files::heap_file::SizesOf;
 use crate::files::input_file::InputFile;
 use crate::output::cell::Cell;
 use crate::output::date::date;
@@ -73,18 +73,13 @@ pub(crate) fn add<'a>(answer: &mut Sections<'a>, summary: &'a Summary, file: &In
         .iter()
         .map(|(kind, total)| (kind.name(), *total));
     kinds(answer, "roots", "roots", roots);
+    let text = |id| summary.strings.text(id).map(Cow::into_owned);
     // The application's own objects, and those that it shares with others.
     let heaps = Table::of(&summary.heaps, usize::MAX)
-        .left("Android's heaps", "", |(name, _)| {
-            summary
-                .strings
-                .text(**name)
-                .unwrap_or("?".into())
-                .into_owned()
+        .left("Android's heaps", "", move |(id, _)| {
+            text(**id).unwrap_or("?".into())
         })
-        .hidden("name", |(name, _)| {
-            summary.strings.text(**name).map(Cow::into_owned)
-        })
+        .hidden("name", move |(id, _)| text(**id))
         .right("objects", "objects", |(_, total)| total.count)
         .right("bytes", "bytes", |(_, total)| total.bytes);
     answer.part("heaps", heaps);
@@ -119,7 +114,7 @@ fn head(answer: &mut Sections<'_>, summary: &Summary, file: &InputFile) {
     let dumped = classes().filter(|class| class.dump_offset.is_some());
     let loaded = classes().filter(|class| class.serial.is_some());
     let (dumped, loaded) = (dumped.count() as u64, loaded.count() as u64);
-    let (sizes, strings) = (SizesBy::from(summary.sizes), summary.strings.len() as u64);
+    let (sizes, strings) = (SizesOf::from(summary.sizes), summary.strings.len() as u64);
     let object_bytes = counted(summary.object_bytes, "byte");
     let rows = [
         ("File", plain(&file.name())),
@@ -128,7 +123,10 @@ fn head(answer: &mut Sections<'_>, summary: &Summary, file: &InputFile) {
         ("Id size", counted(u64::from(header.id_bytes), "byte")),
         ("Size", size),
         ("Objects", grouped(summary.objects)),
-        ("Object size", format!("{object_bytes}, by {sizes}")),
+        (
+            "Object size",
+            format!("{object_bytes}, by {}", sizes.words()),
+        ),
         (
             "Classes",
             format!("{} dumped, {} loaded", grouped(dumped), grouped(loaded)),

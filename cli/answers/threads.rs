@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use graph::{Dominator, GraphError, Heap, Local, Retained};
+use graph::{GraphError, Heap, Local, Retained};
 use reader::{RootKind, StackFrame, Stacks};
 use serde::Serialize;
 
 use super::ask::Question;
-use super::object::{described, id};
+use super::object::{above, described, id};
 use crate::files::heap_file::Loaded;
 use crate::output::cell::Cell;
 use crate::output::folding::{fold, folded, is_library};
@@ -255,10 +255,8 @@ impl<'s> Thread<'s> {
             at: frame::line(frame),
             is_library: is_library(&frame.class),
             locals: self.held(loaded, Some(place), most),
-            locals_left_out: match self.locals_of(Some(place)).skip(most).count() {
-                0 => None,
-                more => Some(more),
-            },
+            locals_left_out: Some(self.locals_of(Some(place)).skip(most).count())
+                .filter(|more| *more > 0),
         });
         frames.collect()
     }
@@ -288,7 +286,7 @@ impl<'s> Thread<'s> {
         let mut held: Vec<u32> = self.locals.iter().map(|local| local.object).collect();
         held.sort_unstable();
         held.dedup();
-        let alone = |object: &u32| retained.dominator(*object) == Dominator::Object(self.object);
+        let alone = |object: &u32| above(retained, *object) == Some(self.object);
         let bytes = held.iter().filter(|object| alone(object));
         bytes.map(|object| retained.bytes(*object)).sum()
     }

@@ -9,10 +9,9 @@ use graph::{Heap, Retained, Total};
 use super::loaders::{loader_name, loaders};
 use super::object::{class_names, described, id};
 use super::sites::sites;
-use super::sizes_by::SizesBy;
 use super::threads::thread_table;
 use super::unreachable::unreachable;
-use crate::files::heap_file::Loaded;
+use crate::files::heap_file::{Loaded, SizesOf};
 use crate::output::cell::Cell;
 use crate::output::number::{counted, grouped};
 use crate::output::outcome::Failure;
@@ -59,7 +58,7 @@ pub(crate) fn top(loaded: &Loaded, by: By, most: usize) -> Result<Sections<'_>, 
             answer.table("rows", "left_out", groups(rows, by, most).noun(noun));
         }
     }
-    answer.json("sizes", SizesBy::from(heap.sizes()));
+    answer.json("sizes", SizesOf::from(heap.sizes()));
     answer.fact("total_bytes", retained.total_bytes());
     Ok(answer)
 }
@@ -79,7 +78,10 @@ fn objects<'a>(answer: &mut Sections<'a>, loaded: &'a Loaded, most: usize) {
         .noun("object");
     answer.table("objects", "left_out", table);
     let all = counted(reachable.into(), "reachable object");
-    let (bytes, by) = (grouped(retained.total_bytes()), SizesBy::from(heap.sizes()));
+    let (bytes, by) = (
+        grouped(retained.total_bytes()),
+        SizesOf::from(heap.sizes()).words(),
+    );
     answer.line(format!("{bytes} bytes in {all}; sizes by {by}"));
     unreachable(answer, loaded, "");
 }

@@ -252,7 +252,7 @@ impl Jvm {
 
     /// Creates the file that makes a SIGQUIT mean "listen": in the folder for temporary files, or
     /// if that is not writable, in the JVM's working folder, where HotSpot searches, too.
-    fn trigger(&self, folder: &OwnedFd) -> Result<MadeFile, String> {
+    fn trigger(&self, folder: &OwnedFd) -> Result<Option<MadeFile>, String> {
         let name = format!(".attach_pid{}", self.own_pid);
         let first = match MadeFile::new(folder, &name, self.owner) {
             Ok(trigger) => return Ok(trigger),

@@ -158,12 +158,11 @@ impl Arguments {
                 "pprof, collapsed or svg",
             ),
         ];
-        let mut misplaced = given
+        given
             .into_iter()
-            .filter(|(_, is_given, fits, _)| *is_given && !fits);
-        misplaced
-            .next()
-            .map(|(option, _, _, forms)| (option, forms))
+            .find_map(|(option, is_given, fits, forms)| {
+                (is_given && !fits).then_some((option, forms))
+            })
     }
 
     pub(super) fn input(&self) -> Result<InputFile, Failure> {

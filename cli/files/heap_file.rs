@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use graph::{GraphError, Heap, Input, Options, References, Retained};
+use graph::{GraphError, Heap, Input, Options, References, Retained, Sizes};
+use serde::Serialize;
 
 use crate::attach::live;
 use crate::attach::memory_watch;
 use crate::files::input_file::InputFile;
+use crate::output::date::date;
 use crate::output::outcome::{Failure, Verdict};
 use crate::output::sections::Sections;
 use crate::output::stdout::print;
@@ -67,7 +69,9 @@ impl GraphArguments {
 pub(crate) fn opened_jvm(pid: i32, agent: Option<&Path>) -> Result<InputFile, Failure> {
     let name = format!("JVM {pid}");
     let (sent, pause_millis) = live::sent(pid, agent, "graph")?;
-    InputFile::of_jvm(Path::new(&name), sent, pause_millis)
+    let mut file = InputFile::of_open(Path::new(&name), sent)?;
+    (file.pause_millis, file.has_values) = (pause_millis, false);
+    Ok(file)
 }
 
 /// Which references keep an object alive.
@@ -80,12 +84,32 @@ pub(crate) enum Rule {
 }
 
 /// Which rules give the sizes of objects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum SizesOf {
     /// The JVM's own where the dump has them, as dumps by this agent do; else Eclipse MAT's rules
     Jvm,
     /// Eclipse MAT's rules
     Mat,
+}
+
+impl From<Sizes> for SizesOf {
+    fn from(sizes: Sizes) -> Self {
+        match sizes.are_told {
+            true => Self::Jvm,
+            false => Self::Mat,
+        }
+    }
+}
+
+impl SizesOf {
+    /// The words that follow "sizes by".
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Jvm => "the JVM itself",
+            Self::Mat => "Eclipse MAT's rules",
+        }
+    }
 }
 
 impl Rule {
@@ -142,6 +166,12 @@ impl Loaded {
             retained,
             rule,
         })
+    }
+
+    /// When a dump was made, if it tells.
+    pub(crate) fn made(&self) -> Option<String> {
+        let millis = self.heap.header().time_millis;
+        (millis != 0).then(|| date(millis))
     }
 
     /// What was found in the heap; or a failure with the file's name.

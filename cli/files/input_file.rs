@@ -164,19 +164,6 @@ impl InputFile {
         opened.map_err(|fault| Failure::reading(name, fault))
     }
 
-    /// The objects that a running JVM has sent, with how long it paused.
-    pub(crate) fn of_jvm(
-        name: &Path,
-        sent: File,
-        pause_millis: Option<u64>,
-    ) -> Result<Self, Failure> {
-        Ok(Self {
-            pause_millis,
-            has_values: false,
-            ..Self::of_open(name, sent)?
-        })
-    }
-
     fn with(path: &Path, held: Option<File>, facts: &Metadata) -> io::Result<Self> {
         let (held, bytes) = match held {
             Some(mut file) if facts.is_file() => {

@@ -101,16 +101,12 @@ pub(crate) fn resolve(path: &Path) -> io::Result<(PathBuf, Option<Metadata>)> {
             let facts = fs::metadata(&place)?;
             Ok((place, Some(facts)))
         }
-        Err(fault) if fault.kind() == ErrorKind::NotFound => {
-            if fs::symlink_metadata(path).is_ok() {
-                return Err(io::Error::new(
-                    ErrorKind::NotFound,
-                    "it is a symbolic link that leads nowhere",
-                ));
-            }
-            Ok((path.to_owned(), None))
+        Err(fault) if fault.kind() != ErrorKind::NotFound => Err(fault),
+        Err(_) if fs::symlink_metadata(path).is_ok() => {
+            let why = "it is a symbolic link that leads nowhere";
+            Err(io::Error::new(ErrorKind::NotFound, why))
         }
-        Err(fault) => Err(fault),
+        Err(_) => Ok((path.to_owned(), None)),
     }
 }
 
@@ -146,17 +142,13 @@ fn is_hprof(path: &Path) -> io::Result<bool> {
     let mut start = Vec::new();
     let unpacked = reader::unpacked(File::open(path)?)?;
     match unpacked.take(MAGIC.len() as u64).read_to_end(&mut start) {
-        // It starts like gzip but is not.
-        Err(fault)
-            if matches!(
-                fault.kind(),
-                ErrorKind::InvalidInput | ErrorKind::InvalidData
-            ) =>
-        {
-            Ok(false)
-        }
-        Err(fault) if fault.kind() == ErrorKind::UnexpectedEof => Ok(start == MAGIC),
-        other => other.map(|_| start == MAGIC),
+        Ok(_) => Ok(start == MAGIC),
+        Err(fault) => match fault.kind() {
+            // It starts like gzip but is not.
+            ErrorKind::InvalidInput | ErrorKind::InvalidData => Ok(false),
+            ErrorKind::UnexpectedEof => Ok(start == MAGIC),
+            _ => Err(fault),
+        },
     }
 }
 

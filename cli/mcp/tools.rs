@@ -17,16 +17,14 @@ use crate::answers::diff::{diff, Sums};
 use crate::answers::histo::{histogram, of_heap};
 use crate::answers::leaks::Leaks;
 use crate::answers::show::Show;
-use crate::answers::sizes_by::SizesBy;
 use crate::answers::threads::Threads;
 use crate::answers::top::{top as top_rows, By};
 use crate::answers::waste::Waste;
 use crate::attach::dump_place::DumpPlace;
 use crate::attach::protocol::Jvm;
 use crate::commands::memory;
-use crate::files::heap_file::{opened_jvm, GraphArguments, Loaded};
+use crate::files::heap_file::{opened_jvm, GraphArguments, Loaded, SizesOf};
 use crate::files::input_file::InputFile;
-use crate::output::date::date;
 use crate::output::outcome::Failure;
 use crate::output::plain::plain;
 use crate::proc::process::{process_named, Process};
@@ -196,11 +194,7 @@ impl<'a> HeapTools<'a> {
         let now = Timestamp::now().strftime("%Y%m%dT%H%M%S%3fZ");
         let file = std::path::absolute(folder)?.join(format!("java-{pid}-{now}.hprof"));
         let mut command = Command::new(std::env::current_exe()?);
-        command
-            .arg("dump")
-            .arg(pid.to_string())
-            .arg("-o")
-            .arg(&file);
+        command.args(["dump", &pid.to_string(), "-o"]).arg(&file);
         if let Some(agent) = &self.graph.agent {
             command.arg("--agent").arg(agent);
         }
@@ -249,18 +243,18 @@ impl Tools for HeapTools<'_> {
 
 fn overview(loaded: &Loaded) -> Value {
     let (file, heap, retained) = (&loaded.file, &loaded.heap, &loaded.retained);
-    let (header, reachable) = (heap.header(), retained.reachable());
+    let reachable = retained.reachable();
     json!({
         "damaged": heap.damaged(),
         "from": file.name(),
         "has_allocation_stacks": !heap.traced().is_empty(),
         "has_values": file.has_values && !Unseen::of(heap.redacted()).collections,
-        "made": (header.time_millis != 0).then(|| date(header.time_millis)),
+        "made": loaded.made(),
         "objects": reachable,
         "pause_ms": file.pause_millis,
         "redacted": heap.redacted(),
         "references": loaded.rule.name(),
-        "sizes": SizesBy::from(heap.sizes()),
+        "sizes": SizesOf::from(heap.sizes()),
         "total_bytes": retained.total_bytes(),
         "unreachable_objects": heap.objects().saturating_sub(reachable),
     })

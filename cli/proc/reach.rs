@@ -35,6 +35,7 @@ impl Reach {
     /// cannot be reached.
     pub(crate) fn of(process: &Process, status: &str) -> Result<Self, String> {
         let pid = process.pid;
+        let is_own = owner(status).is_some_and(|(user, _)| user == geteuid().as_raw());
         match process.read("maps") {
             Ok(maps) if contains(&maps, LIBRARY) => {
                 let root = process.folder("root");
@@ -44,7 +45,7 @@ impl Reach {
                 })
             }
             Ok(_) => Err(format!("process {pid} is not a JVM: it has no libjvm.so")),
-            Err(error) if error.kind() == ErrorKind::PermissionDenied && is_own(status) => {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied && is_own => {
                 hidden(process, status)
             }
             Err(error) => Err(told(process, &error)),
@@ -107,11 +108,6 @@ fn has_no_memory(error: &io::Error) -> bool {
 
 fn own_pid() -> i32 {
     rustix::process::getpid().as_raw_nonzero().get()
-}
-
-/// Whether the process runs as the user of this command.
-fn is_own(status: &str) -> bool {
-    owner(status).is_some_and(|(user, _)| user == geteuid().as_raw())
 }
 
 /// The text after a name in `/proc/PID/status`.

@@ -3,10 +3,11 @@
 use std::io;
 use std::path::Path;
 
-use graph::{Dominator, FieldTable, GraphError, Heap, Kind as ObjectKind, Retained, Rows};
+use graph::{FieldTable, GraphError, Heap, Kind as ObjectKind, Retained, Rows};
 
 use super::table_file::{Columns, TableFile};
 use super::Export;
+use crate::answers::object::above;
 use crate::output::outcome::Failure;
 
 /// Rows that are gathered before they are written.
@@ -119,10 +120,6 @@ impl Growing<'_, '_, '_> {
             let is_reachable = retained.is_reachable(object);
             is_reachable.then(|| retained.bytes(object))
         };
-        let dominator = |object: u32| match retained.dominator(object) {
-            Dominator::Object(above) => Some(above),
-            Dominator::Roots | Dominator::Unreachable => None,
-        };
         let depth = |object: u32| {
             let is_reachable = retained.is_reachable(object);
             let depth = self.depths.get(object as usize).copied();
@@ -141,7 +138,7 @@ impl Growing<'_, '_, '_> {
                 )
                 .numbers("length", rows.lengths.iter().copied())
                 .longs("retained", numbers().map(bytes))
-                .ascending("dominator", numbers().map(dominator))
+                .ascending("dominator", numbers().map(|object| above(retained, object)))
                 .numbers("depth", numbers().map(depth))
                 .numbers("trace", rows.traces.iter().map(trace))
                 .ascending_longs("offset", rows.offsets.iter().copied()),

@@ -156,7 +156,12 @@ impl Export<'_> {
             .texts("class", rows.iter().map(|row| Some(&row.2.class)))
             .texts("method", rows.iter().map(|row| Some(&row.2.method)))
             .texts("file", rows.iter().map(|row| row.2.source.as_ref()))
-            .signed("line", rows.iter().map(|row| known_line(row.2)))
+            // The file may have a negative number in place of a line.
+            .signed(
+                "line",
+                rows.iter()
+                    .map(|row| Some(row.2.line.into()).filter(|line| *line > 0)),
+            )
     }
 
     fn sites(&self) -> BTreeMap<(u32, String), SiteRow> {
@@ -185,11 +190,6 @@ impl Export<'_> {
         }
         rows
     }
-}
-
-/// The line of a frame; `None` where the file has a negative number in its place.
-fn known_line(frame: &StackFrame) -> Option<i64> {
-    (frame.line > 0).then_some(frame.line.into())
 }
 
 /// The thread objects by their serials.

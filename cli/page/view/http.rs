@@ -15,7 +15,7 @@ const REQUEST_BYTES_MAX: usize = 16 << 10;
 const HEADERS_MAX: usize = 100;
 
 /// Time in which a request must have come, and an answer must have gone.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Bytes of a refused request that are read so that its sender sees the answer.
 const DRAINED_BYTES_MAX: usize = 1 << 20;
@@ -74,11 +74,7 @@ impl Door {
     }
 
     /// Reads a request; `None` if it was refused, with an answer, or never came.
-    pub(super) fn admit(&self, stream: &mut TcpStream) -> Option<Request> {
-        self.admit_until(stream, Instant::now() + PATIENCE)
-    }
-
-    fn admit_until(&self, stream: &mut TcpStream, until: Instant) -> Option<Request> {
+    pub(super) fn admit(&self, stream: &mut TcpStream, until: Instant) -> Option<Request> {
         let refused = match read(stream, until) {
             Ok(Some(head)) => match self.judge(&head) {
                 Ok(request) => return Some(request),
@@ -92,7 +88,7 @@ impl Door {
             kind: "text/plain",
             body: format!("{}\n", refused),
         };
-        send_until(stream, &answer, until).ok()?;
+        send(stream, &answer, until).ok()?;
         stream.shutdown(Shutdown::Write).ok()?;
         // An unread rest would make the system take the answer back.
         let (mut room, mut drained) = ([0; 4096], 0);
@@ -200,11 +196,7 @@ fn write_all(stream: &mut TcpStream, mut bytes: &[u8], until: Instant) -> io::Re
 }
 
 /// Sends an answer. Errors: the client has gone, or does not take it in time.
-pub(super) fn send(stream: &mut TcpStream, answer: &Answer) -> io::Result<()> {
-    send_until(stream, answer, Instant::now() + PATIENCE)
-}
-
-fn send_until(stream: &mut TcpStream, answer: &Answer, until: Instant) -> io::Result<()> {
+pub(super) fn send(stream: &mut TcpStream, answer: &Answer, until: Instant) -> io::Result<()> {
     let Answer { status, kind, body } = answer;
     let allow = match *status {
         METHOD_NOT_ALLOWED => "Allow: GET\r\n",
@@ -247,7 +239,7 @@ mod tests {
                 }
             });
             let until = Instant::now() + Duration::from_millis(200);
-            assert_eq!(door.admit_until(&mut stream, until), None);
+            assert_eq!(door.admit(&mut stream, until), None);
             drop(stream);
             trickle.join().unwrap();
         }
