@@ -94,11 +94,8 @@ pub(crate) fn memory<'a>(
 fn holders(heap: &Heap<'_>, memory: &NativeMemory, most: usize) -> Result<Vec<Holder>, GraphError> {
     let groups = memory.groups.get(..most).unwrap_or(&memory.groups);
     let owners: Vec<&Owner> = groups.iter().map(|group| &group.owner).collect();
-    Ok(groups
-        .iter()
-        .cloned()
-        .zip(owners_words(heap, &owners)?)
-        .collect())
+    let words = owners_words(heap, &owners)?;
+    Ok(groups.iter().cloned().zip(words).collect())
 }
 
 /// A use of resident memory.

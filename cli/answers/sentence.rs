@@ -165,20 +165,15 @@ impl<'h, 'p> Words<'h, 'p> {
     /// An object; an array with the class of the object that has it.
     fn part(&self, suspect: &Suspect, object: u32) -> String {
         let text = self.object(object);
-        let is_array = self
-            .heap
-            .class_name(self.heap.class(object))
-            .ends_with("[]");
-        let before = suspect
-            .main_path()
-            .and_then(|path| path.steps.iter().rev().nth(1));
-        match before.filter(|before| is_array && self.heap.class_of_object(before.object).is_none())
-        {
-            Some(before) => {
-                let class = self.class(self.heap.class(before.object));
-                format!("{text} of a {class}")
+        let heap = self.heap;
+        let is_array = heap.class_name(heap.class(object)).ends_with("[]");
+        let path = suspect.main_path().filter(|_| is_array);
+        let before = path.and_then(|path| path.steps.iter().rev().nth(1));
+        match before.map(|before| before.object) {
+            Some(before) if heap.class_of_object(before).is_none() => {
+                format!("{text} of a {}", self.class(heap.class(before)))
             }
-            None => text,
+            _ => text,
         }
     }
 
@@ -205,19 +200,10 @@ impl<'h, 'p> Words<'h, 'p> {
         }
         let verb = if is_one { "it holds" } else { "they hold" };
         if let Some(elements) = suspect.held.elements {
-            let of_loaders = suspect
-                .example
-                .as_ref()
-                .filter(|_| suspect.copied_classes > 0)?;
-            let (class, field) = of_loaders.static_field?;
-            let (objects, field, class) = (
-                self.objects(&elements),
-                self.field(field),
-                self.object(class),
-            );
-            return Some(format!(
-                "{verb} {objects} in the static field {field} of {class}"
-            ));
+            let of_loaders = suspect.example.as_ref();
+            let of_loaders = of_loaders.filter(|_| suspect.copied_classes > 0)?;
+            let (objects, field) = (self.objects(&elements), of_loaders.static_field?);
+            return Some(format!("{verb} {objects} in {}", self.static_field(field)));
         }
         if let Some(shared) = suspect.held.shared {
             return Some(format!("they share {}", self.objects(&shared)));
@@ -337,11 +323,8 @@ impl<'h, 'p> Words<'h, 'p> {
     pub(super) fn way(&self, way: &Way) -> String {
         let mut text = String::new();
         if let Some((class, field)) = way.owner {
-            text.push_str(&format!(
-                " through {}.{}",
-                self.class(class),
-                self.field(field)
-            ));
+            let (class, field) = (self.class(class), self.field(field));
+            text.push_str(&format!(" through {class}.{field}"));
         }
         if let Some(collection) = way.collection {
             text.push_str(&format!(" ({})", self.class(collection)));
@@ -362,14 +345,13 @@ impl<'h, 'p> Words<'h, 'p> {
         }
         // Of several static fields, the one nearest to the object says most.
         Some(match path.static_field {
-            Some((class, field)) => {
-                let field = self.field(field);
-                if self.object(class) == LAUNCHER && field == "appClass" {
-                    // It holds the main class of each program.
-                    return None;
-                }
-                format!("the static field {field} of {}", self.object(class))
+            // It holds the main class of each program.
+            Some((class, field))
+                if self.object(class) == LAUNCHER && self.field(field) == "appClass" =>
+            {
+                return None
             }
+            Some(field) => self.static_field(field),
             None if path.root == RootKind::VmInternal => self.of_jvm(first).to_owned(),
             None => format!("a {}", root_name(path.root)),
         })
@@ -412,11 +394,8 @@ impl<'h, 'p> Words<'h, 'p> {
         match (path.steps.len(), path.frame) {
             (1, _) => stack.collect(),
             (_, None) => {
-                let first = own_frame(stack.rev());
-                first
-                    .filter(|frame| !is_library(&frame.class))
-                    .into_iter()
-                    .collect()
+                let first = own_frame(stack.rev()).into_iter();
+                first.filter(|frame| !is_library(&frame.class)).collect()
             }
             _ => Vec::new(),
         }
@@ -429,9 +408,13 @@ impl<'h, 'p> Words<'h, 'p> {
 
     /// Another static field that holds the elements of a suspect.
     pub(crate) fn also(&self, suspect: &Suspect) -> Option<String> {
-        let (class, field) = suspect.also?;
+        suspect.also.map(|field| self.static_field(field))
+    }
+
+    /// `the static field ALL of class shop.Cache`.
+    fn static_field(&self, (class, field): (u32, u64)) -> String {
         let (field, class) = (self.field(field), self.object(class));
-        Some(format!("the static field {field} of {class}"))
+        format!("the static field {field} of {class}")
     }
 
     /// The frame of the application at which a thread's frame with this number runs.

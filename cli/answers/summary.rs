@@ -36,10 +36,8 @@ fn name_threads(summary: &mut Summary, file: &InputFile) -> Result<(), Failure> 
         let is_hidden = thread.name.as_deref().is_some_and(reader::is_redacted);
         thread.name = thread.name.take().filter(|_| !is_hidden);
     }
-    let nameless = summary
-        .threads
-        .iter()
-        .filter(|thread| thread.name.is_none());
+    let threads = summary.threads.iter();
+    let nameless = threads.filter(|thread| thread.name.is_none());
     let ids: Vec<u64> = nameless.map(|thread| thread.object).collect();
     if ids.is_empty() {
         return Ok(());
@@ -68,10 +66,8 @@ pub(crate) fn add<'a>(answer: &mut Sections<'a>, summary: &'a Summary, file: &In
     let records = summary.heap_records.iter();
     let records = records.map(|(name, total)| (*name, *total));
     kinds(answer, "heap_records", "heap records", records);
-    let roots = summary
-        .roots
-        .iter()
-        .map(|(kind, total)| (kind.name(), *total));
+    let roots = summary.roots.iter();
+    let roots = roots.map(|(kind, total)| (kind.name(), *total));
     kinds(answer, "roots", "roots", roots);
     let text = |id| summary.strings.text(id).map(Cow::into_owned);
     // The application's own objects, and those that it shares with others.

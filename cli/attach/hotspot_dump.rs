@@ -36,7 +36,7 @@ pub(crate) fn make(
             "the own dumper of this JVM does not compress; choose a name that does not end in .gz",
         ));
     }
-    let part = Part::of(jvm, place)?;
+    let part = Part::of(jvm, place).map_err(|error| Failure::writing(&place.path, error))?;
     writeln!(
         io::stderr(),
         "the JVM {} loads no agent, so HotSpot's own dumper stops the application until the dump is written: it has \
@@ -79,22 +79,16 @@ struct Part {
 }
 
 impl Part {
-    fn of(jvm: &Jvm, place: &DumpPlace) -> Result<Self, Failure> {
-        let fault = |why: &str| Failure::writing(&place.path, why);
-        let name = place
-            .path
-            .file_name()
-            .ok_or_else(|| fault("does not name a file; give a file name"))?;
+    fn of(jvm: &Jvm, place: &DumpPlace) -> io::Result<Self> {
+        let nameless = || io::Error::other("does not name a file; give a file name");
+        let name = place.path.file_name().ok_or_else(nameless)?;
         let mut part = name.to_owned();
         part.push(".part");
         let path = place.path.with_file_name(&part);
         let folder = place.path.parent().unwrap_or(Path::new("/"));
-        let folder = jvm
-            .root
-            .folder(folder)
-            .map_err(|error| fault(&error.to_string()))?;
+        let folder = jvm.root.folder(folder)?;
         if statat(&folder, &part, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
-            return Err(fault(
+            return Err(io::Error::other(
                 "its .part is there already, of another dump; remove it, or choose another name",
             ));
         }

@@ -85,10 +85,8 @@ impl Jvm {
     /// be inspected.
     pub(crate) fn find(pid: i32) -> Result<Self, String> {
         let process = Process::find(pid)?;
-        let status = process
-            .read("status")
-            .map_err(|_| format!("there is no process {pid}"))?;
-        let status = String::from_utf8_lossy(&status);
+        let status = process.text("status");
+        let status = status.map_err(|_| format!("there is no process {pid}"))?;
         let Reach { root, maps } = Reach::of(&process, &status)?;
         let maps = maps.as_deref();
         let owner = owner(&status).ok_or(format!("the system hides the owner of process {pid}"))?;
@@ -116,9 +114,7 @@ impl Jvm {
 
     /// How much memory it has; 0 if it has ended.
     pub(crate) fn memory_bytes(&self) -> u64 {
-        memory_bytes(&String::from_utf8_lossy(
-            &self.process.read("status").unwrap_or_default(),
-        ))
+        memory_bytes(&self.process.text("status").unwrap_or_default())
     }
 
     /// Makes the JVM load this library and run it with these options; calls `waiting` several times
@@ -287,15 +283,12 @@ fn read_all(
     socket.set_read_timeout(Some(Duration::from_millis(200)))?;
     let mut bytes = Vec::new();
     let mut room = [0; 4096];
-    loop {
+    while bytes.len() < ANSWER_BYTES_MAX {
         if ended.is_set() {
             return Err(ErrorKind::Interrupted.into());
         }
-        if bytes.len() >= ANSWER_BYTES_MAX {
-            return Ok(String::from_utf8_lossy(&bytes).into_owned());
-        }
         match socket.read(&mut room) {
-            Ok(0) => return Ok(String::from_utf8_lossy(&bytes).into_owned()),
+            Ok(0) => break,
             Ok(count) => bytes.extend(room.iter().take(count)),
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 if !waiting() {
@@ -306,6 +299,7 @@ fn read_all(
             Err(error) => return Err(error),
         }
     }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The first line is whether the command was executed, the next the agent's return code:

@@ -59,15 +59,12 @@ fn pid(text: &str) -> Result<i32, String> {
 /// Makes the JVM dump, and reports the file.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let jvm = Jvm::find(arguments.pid).map_err(Failure::Input)?;
-    if arguments
-        .output
-        .as_deref()
-        .is_some_and(|it| it.as_os_str() == "-")
-    {
+    let output = arguments.output.as_deref();
+    if output.is_some_and(|it| it.as_os_str() == "-") {
         let agent = arguments.agent.as_deref();
         return dump_stream::run(&jvm, agent, arguments.timeout(), |to| arguments.told(to));
     }
-    let place = DumpPlace::find(&jvm, arguments.output.as_deref())?;
+    let place = DumpPlace::find(&jvm, output)?;
     let options = options(&place.path, arguments)?;
     let request = AgentRequest::new(&jvm, arguments.agent.as_deref(), options)?;
     let began = Instant::now();

@@ -94,7 +94,7 @@ fn by_shallow(arguments: &Arguments) -> Result<Verdict, Failure> {
         print(arguments.json, answer)?;
         return Ok(Verdict::Sound);
     }
-    let file = InputFile::of_one(&graph.file, graph.dump)?;
+    let file = InputFile::new(&graph.file)?.only(graph.dump)?;
     let found = Histogram::read(&mut file.reader()?);
     let found = found.map_err(|fault| file.failure(&fault))?;
     file.done();

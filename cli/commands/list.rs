@@ -69,11 +69,10 @@ struct Facts {
 fn facts(pid: i32) -> Option<Facts> {
     let process = Process::find(pid).ok()?;
     // Before the map, which is empty once there is no memory.
-    let status = process.read("status").ok()?;
+    let status = process.text("status").ok()?;
     if !is_jvm(&process) {
         return None;
     }
-    let status = String::from_utf8_lossy(&status);
     let line = process.read("cmdline").unwrap_or_default();
     Some(Facts {
         user: owner(&status).map(|(user, _)| user),

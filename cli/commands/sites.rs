@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
 
 /// Reads the file and prints its sites.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    let file = InputFile::of_one(&arguments.file, arguments.dump)?;
+    let file = InputFile::new(&arguments.file)?.only(arguments.dump)?;
     let found = file.whole(Profiles::read)?;
     let chosen = choose(&found, arguments.from);
     let (source, table) = chosen.map_err(|reason| file.refuse(reason))?;

@@ -117,11 +117,8 @@ impl Converter<'_> {
     /// Writes the event's bytes and its data as they are.
     fn pass(&mut self, dump: &mut DumpReader<'_>, file: &InputFile) -> Result<(), Failure> {
         self.to.write_all(&self.bytes)?;
-        while !dump
-            .next_chunk()
-            .map_err(|fault| file.failure(&fault))?
-            .is_empty()
-        {
+        let failed = |fault| file.failure(&fault);
+        while !dump.next_chunk().map_err(failed)?.is_empty() {
             self.take(dump);
             self.to.write_all(&self.bytes)?;
         }

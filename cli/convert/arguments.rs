@@ -166,7 +166,7 @@ impl Arguments {
     }
 
     pub(super) fn input(&self) -> Result<InputFile, Failure> {
-        InputFile::of_one(&self.graph.file, self.graph.dump)
+        InputFile::new(&self.graph.file)?.only(self.graph.dump)
     }
 
     /// Writes what `content` makes, whole or not at all, unless it goes to standard output.

@@ -45,18 +45,10 @@ impl GraphArguments {
         )))
     }
 
-    /// The file, or what the JVM with this process id sends.
-    pub(crate) fn open(&self) -> Result<InputFile, Failure> {
-        match process_named(&self.file) {
-            Some(pid) => opened_jvm(pid, self.agent.as_deref()),
-            None => InputFile::of_one(&self.file, self.dump),
-        }
-    }
-
     /// Reads the heap, of which `passes` passes are made in all, two of them here. An answer about
     /// a part of the heap begins with the warning on stderr, and ends with this verdict.
     pub(crate) fn load(&self, passes: u64) -> Result<(Loaded, Verdict), Failure> {
-        let file = self.open()?;
+        let file = opened(&self.file, self.dump, self.agent.as_deref())?;
         // Some bytes for each heap, which calls it as long as it lives; a command has one or two.
         let note = Box::leak(Box::new(file.progress(passes)));
         let loaded = Loaded::read(file, self, note)?;
@@ -65,8 +57,15 @@ impl GraphArguments {
     }
 }
 
-/// The objects of a JVM that runs, to be read as a file is.
-pub(crate) fn opened_jvm(pid: i32, agent: Option<&Path>) -> Result<InputFile, Failure> {
+/// The one dump of a file; or the objects of the JVM with this process id, to be read as a file is.
+pub(crate) fn opened(
+    file: &Path,
+    dump: Option<usize>,
+    agent: Option<&Path>,
+) -> Result<InputFile, Failure> {
+    let Some(pid) = process_named(file) else {
+        return InputFile::new(file)?.only(dump);
+    };
     let name = format!("JVM {pid}");
     let (sent, pause_millis) = live::sent(pid, agent, "graph")?;
     let mut file = InputFile::of_open(Path::new(&name), sent)?;

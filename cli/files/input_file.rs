@@ -90,15 +90,10 @@ impl InputFile {
         Self::with(name, held, &facts).map_err(|fault| Failure::reading(name, fault))
     }
 
-    /// Like [`InputFile::new`]; of a file with several heap dumps, all but the one with this number
-    /// are left out, or all but the last. Says on stderr which one it is.
+    /// Of a file with several heap dumps, all but the one with this number are left out, or all but
+    /// the last. Says on stderr which one it is.
     ///
     /// Errors: the file has no such dump.
-    pub(crate) fn of_one(path: &Path, number: Option<usize>) -> Result<Self, Failure> {
-        Self::new(path)?.only(number)
-    }
-
-    /// [`InputFile::of_one`] of a file that is known.
     pub(crate) fn only(self, number: Option<usize>) -> Result<Self, Failure> {
         // A file that cannot be read gives its reason when it is read.
         let dumps = self.dumps().unwrap_or_default();

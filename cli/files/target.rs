@@ -9,6 +9,7 @@ use rustix::process::geteuid;
 
 use crate::files::input_file::InputFile;
 use crate::output::outcome::Failure;
+use crate::proc::inside::folder_of;
 use crate::proc::leftover::{making, Leftover};
 
 /// The start of every HPROF file, binary or text.
@@ -190,14 +191,6 @@ fn through<T>(
     let answer = content(&mut to)?;
     to.flush()?;
     Ok(answer)
-}
-
-/// The folder that a path is in.
-pub(crate) fn folder_of(place: &Path) -> &Path {
-    match place.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
 }
 
 /// Why nothing could be made in this folder, with advice if it is not there.

@@ -23,7 +23,7 @@ use crate::answers::waste::Waste;
 use crate::attach::dump_place::DumpPlace;
 use crate::attach::protocol::Jvm;
 use crate::commands::memory;
-use crate::files::heap_file::{opened_jvm, GraphArguments, Loaded, SizesOf};
+use crate::files::heap_file::{opened, GraphArguments, Loaded, SizesOf};
 use crate::files::input_file::InputFile;
 use crate::output::outcome::Failure;
 use crate::output::plain::plain;
@@ -41,15 +41,6 @@ const LOCALS: usize = 3;
 /// Of a heap that is read for a program, nobody watches the progress.
 const UNSEEN: &(dyn Fn(u64) + Sync) = &|_| {};
 
-/// Where the heap is.
-#[derive(Debug)]
-enum Source {
-    File(PathBuf),
-    Jvm(i32),
-    /// A file that the JVM has written, under the name that it has there.
-    Written(PathBuf, File),
-}
-
 /// The heap and the questions that may be asked.
 #[derive(Debug)]
 pub(super) struct HeapTools<'a> {
@@ -58,39 +49,38 @@ pub(super) struct HeapTools<'a> {
     strings: bool,
     /// Where the tool dump may write.
     dumps: Option<&'a Path>,
-    source: Source,
+    /// The JVM that runs and has the heap.
+    pid: Option<i32>,
+    /// A file that the JVM has written, under the name that it has there.
+    written: Option<(PathBuf, File)>,
     /// Read when the first question comes.
     loaded: Option<Loaded>,
 }
 
 impl<'a> HeapTools<'a> {
     pub(super) fn new(graph: &'a GraphArguments, strings: bool, dumps: Option<&'a Path>) -> Self {
-        let file = &graph.file;
-        let source = match process_named(file) {
-            Some(pid) => Source::Jvm(pid),
-            None => Source::File(file.clone()),
-        };
         Self {
             graph,
             strings,
             dumps,
-            source,
+            pid: process_named(&graph.file),
+            written: None,
             loaded: None,
         }
     }
 
     /// Reads what the source has. Errors: it cannot be read.
     fn load(&self) -> Result<Loaded, Failure> {
-        let file = match &self.source {
-            Source::File(path) => InputFile::of_one(path, self.graph.dump)?,
-            Source::Jvm(pid) => opened_jvm(*pid, self.graph.agent.as_deref())?,
-            Source::Written(name, file) => {
+        let graph = self.graph;
+        let file = match &self.written {
+            Some((name, file)) => {
                 let mut file = file.try_clone()?;
                 file.rewind()?;
                 InputFile::of_open(name, file)?
             }
+            None => opened(&graph.file, graph.dump, graph.agent.as_deref())?,
         };
-        Loaded::read(file, self.graph, UNSEEN)
+        Loaded::read(file, graph, UNSEEN)
     }
 
     fn heap(&mut self) -> Result<&Loaded, Failure> {
@@ -103,14 +93,12 @@ impl<'a> HeapTools<'a> {
 
     /// The process that has the heap. Errors: it has ended.
     fn process(&self) -> Result<Option<Process>, Failure> {
-        let Source::Jvm(pid) = self.source else {
-            return Ok(None);
-        };
-        Process::find(pid).map(Some).map_err(Failure::Input)
+        let process = self.pid.map(Process::find).transpose();
+        process.map_err(Failure::Input)
     }
 
     fn is_live(&self) -> bool {
-        matches!(self.source, Source::Jvm(_))
+        self.pid.is_some()
     }
 
     /// The tools that this source has.
@@ -188,7 +176,7 @@ impl<'a> HeapTools<'a> {
     /// Makes this command dump in a process of its own: its lines would otherwise get into the
     /// protocol.
     fn dump(&mut self) -> Result<Value, Failure> {
-        let (Source::Jvm(pid), Some(folder)) = (&self.source, self.dumps) else {
+        let (Some(pid), Some(folder)) = (self.pid, self.dumps) else {
             return Err(Failure::Input("there is no tool dump".to_owned()));
         };
         let now = Timestamp::now().strftime("%Y%m%dT%H%M%S%3fZ");
@@ -203,13 +191,13 @@ impl<'a> HeapTools<'a> {
             let why = String::from_utf8_lossy(&output.stderr);
             return Err(Failure::Input(why.trim().to_owned()));
         }
-        let jvm = Jvm::find(*pid).map_err(Failure::Input)?;
+        let jvm = Jvm::find(pid).map_err(Failure::Input)?;
         // Never another one, to which the JVM's container has a link.
         let written = jvm.root.file_of(&file, jvm.owner.0);
         let written = written.map_err(|fault| Failure::reading(&file, fault))?;
         let (bytes, place) = (written.metadata()?.len(), DumpPlace::of(&jvm, &file));
         let answer = json!({ "bytes": bytes, "file": place.outside().display().to_string() });
-        (self.source, self.loaded) = (Source::Written(file, written), None);
+        (self.pid, self.written, self.loaded) = (None, Some((file, written)), None);
         Ok(answer)
     }
 }

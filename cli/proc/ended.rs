@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock};
 use std::thread;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -25,6 +25,8 @@ const CODE_OF_SIGNAL: i32 = 128;
 /// The first process of a container, which no signal ends by default.
 const FIRST: u32 = 1;
 
+/// The last signal; 0 before one has arrived.
+static ARRIVED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 /// Whether somebody waits for a JVM.
 static WAITS: AtomicBool = AtomicBool::new(false);
 
@@ -35,7 +37,7 @@ pub(crate) fn begin() -> io::Result<()> {
     let watch = thread::Builder::new().name("signals".to_owned());
     watch.spawn(move || {
         while told.read_exact(&mut [0]).is_ok() {
-            let signal = arrived().load(Ordering::SeqCst);
+            let signal = ARRIVED.load(Ordering::SeqCst);
             // 0: whoever waited has seen it meanwhile.
             if !WAITS.load(Ordering::SeqCst) && signal != 0 {
                 end(signal);
@@ -46,11 +48,7 @@ pub(crate) fn begin() -> io::Result<()> {
     for signal in SIGNALS {
         // Whoever started this, such as nohup, wants it to go on.
         if (ignored >> (signal - 1)) & 1 == 0 {
-            register_usize(
-                signal,
-                Arc::clone(arrived()),
-                signal.unsigned_abs() as usize,
-            )?;
+            register_usize(signal, Arc::clone(&ARRIVED), signal.unsigned_abs() as usize)?;
             pipe::register(signal, teller.try_clone()?)?;
         }
     }
@@ -70,15 +68,8 @@ fn end(signal: usize) {
 /// The signals that this process was started to ignore, a bit each.
 fn ignored() -> u64 {
     let own = i32::try_from(process::id()).map(Process::find);
-    let status = own.ok().and_then(|own| own.ok()?.read("status").ok());
-    let status = status.unwrap_or_default();
-    mask(&String::from_utf8_lossy(&status), "SigIgn").unwrap_or(0)
-}
-
-/// The last signal; 0 before one has arrived.
-fn arrived() -> &'static Arc<AtomicUsize> {
-    static ARRIVED: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
-    ARRIVED.get_or_init(Arc::default)
+    let status = own.ok().and_then(|own| own.ok()?.text("status").ok());
+    mask(&status.unwrap_or_default(), "SigIgn").unwrap_or(0)
 }
 
 /// Whether such a signal has arrived, for a command that then removes its files and ends.
@@ -98,7 +89,7 @@ impl Ended {
 
     /// Whether one has arrived.
     pub(crate) fn is_set(&self) -> bool {
-        let is_set = arrived().load(Ordering::SeqCst) != 0;
+        let is_set = ARRIVED.load(Ordering::SeqCst) != 0;
         self.has_seen.fetch_or(is_set, Ordering::Relaxed);
         is_set
     }
@@ -108,10 +99,10 @@ impl Drop for Ended {
     fn drop(&mut self) {
         if *self.has_seen.get_mut() {
             // The command ends by itself.
-            arrived().store(0, Ordering::SeqCst);
+            ARRIVED.store(0, Ordering::SeqCst);
         }
         WAITS.store(false, Ordering::SeqCst);
-        let signal = arrived().load(Ordering::SeqCst);
+        let signal = ARRIVED.load(Ordering::SeqCst);
         if signal != 0 {
             end(signal);
         }

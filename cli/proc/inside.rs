@@ -111,6 +111,14 @@ pub(crate) fn names(folder: &OwnedFd) -> Result<Vec<String>> {
     Ok(names.collect())
 }
 
+/// The folder that a path is in.
+pub(crate) fn folder_of(place: &Path) -> &Path {
+    match place.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
 /// A path to an open file that no rename changes.
 pub(crate) fn path_of(held: &OwnedFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()))

@@ -13,7 +13,7 @@ use rustix::io::{Errno, Result};
 use rustix::process::{getegid, geteuid};
 
 use crate::proc::as_user::as_user;
-use crate::proc::inside::{path_of, FOLDER};
+use crate::proc::inside::{folder_of, path_of, FOLDER};
 
 /// How often it is tried to remove a folder.
 const TRIES: u32 = 10;
@@ -77,10 +77,7 @@ impl Leftover {
 
     /// A temporary file or folder of this command's. Errors: its folder cannot be opened.
     pub(crate) fn at(making: Making, path: &Path) -> Result<Self> {
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        let folder = open(folder.unwrap_or(Path::new(".")), FOLDER, Mode::empty())?;
+        let folder = open(folder_of(path), FOLDER, Mode::empty())?;
         let name = path.file_name().and_then(|name| name.to_str());
         Self::new(making, &folder, name.ok_or(Errno::INVAL)?, own())
     }

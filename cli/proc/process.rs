@@ -46,6 +46,12 @@ impl Process {
         }
     }
 
+    /// The same as text.
+    pub(crate) fn text(&self, name: &str) -> io::Result<String> {
+        let bytes = self.read(name)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
     /// One of its files in `/proc`. Errors: as [`Process::read`].
     pub(crate) fn open(&self, name: impl AsRef<Path>) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
@@ -65,8 +71,7 @@ impl Process {
 
     /// Whether none of its threads runs any more, though nobody may have asked yet how it ended.
     pub(crate) fn has_ended(&self) -> bool {
-        self.read("stat")
-            .map_or(true, |stat| is_over(&String::from_utf8_lossy(&stat)))
+        self.text("stat").map_or(true, |stat| is_over(&stat))
     }
 
     /// Sends it a signal. Errors: it has ended (`SRCH`); this user may not.

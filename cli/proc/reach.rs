@@ -57,13 +57,13 @@ impl Reach {
 fn hidden(process: &Process, status: &str) -> Result<Reach, String> {
     let pid = process.pid;
     let own = Process::find(own_pid()).and_then(|own| {
-        let status = own.read("status").map_err(|error| told(&own, &error))?;
-        Ok((own, String::from_utf8_lossy(&status).into_owned()))
+        let status = own.text("status").map_err(|error| told(&own, &error))?;
+        Ok((own, status))
     });
     let (own, own_status) = own?;
     let why = why_hidden(status, &own_status);
     // The system tells everybody of its mounts. A mount has its number in one namespace alone.
-    let mounts = |of: &Process| root_mount(&of.read("mountinfo").unwrap_or_default());
+    let mounts = |of: &Process| root_mount(&of.text("mountinfo").unwrap_or_default());
     let is_same = mounts(process).is_some_and(|root| mounts(&own) == Some(root));
     if !is_same {
         return Err(format!(
@@ -165,10 +165,9 @@ fn why_hidden(status: &str, own: &str) -> String {
 
 /// The number of the mount that is the root of a process with this `mountinfo`; `None` if its root
 /// is no mount.
-fn root_mount(mounts: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(mounts);
+fn root_mount(mounts: &str) -> Option<String> {
     // The last one hides those before.
-    let mut mounts = text.lines().rev().map(|line| line.split(' '));
+    let mut mounts = mounts.lines().rev().map(|line| line.split(' '));
     mounts.find_map(|mut words| {
         let number = words.next()?;
         (words.nth(3)? == "/").then(|| number.to_owned())
@@ -212,12 +211,12 @@ mod tests {
     #[test]
     fn a_root_is_known_by_its_mount() {
         let mounts = "1 0 8:1 / / rw - ext4 a rw\n22 1 0:21 / /proc rw shared:3 - proc proc rw\n";
-        assert_eq!(root_mount(mounts.as_bytes()).unwrap(), "1");
+        assert_eq!(root_mount(mounts).unwrap(), "1");
         let over = format!("{mounts}30 1 8:2 / / rw - ext4 b rw\n");
-        assert_eq!(root_mount(over.as_bytes()).unwrap(), "30");
+        assert_eq!(root_mount(&over).unwrap(), "30");
         // A folder that is no mount.
-        assert_eq!(root_mount(b"22 1 0:21 / /proc rw - proc proc rw\n"), None);
-        assert_eq!(root_mount(b"x\n"), None);
+        assert_eq!(root_mount("22 1 0:21 / /proc rw - proc proc rw\n"), None);
+        assert_eq!(root_mount("x\n"), None);
         let own = Process::find(own_pid()).unwrap();
         assert!(!has_its_thread(&own));
     }

@@ -116,14 +116,11 @@ impl Growing<'_, '_, '_> {
                 ObjectKind::Values => "primitive array",
             })
         };
-        let bytes = |object: u32| {
-            let is_reachable = retained.is_reachable(object);
-            is_reachable.then(|| retained.bytes(object))
-        };
+        let reachable = |object: &u32| retained.is_reachable(*object);
+        let bytes = |object| Some(object).filter(reachable).map(|it| retained.bytes(it));
         let depth = |object: u32| {
-            let is_reachable = retained.is_reachable(object);
-            let depth = self.depths.get(object as usize).copied();
-            depth.filter(|_| is_reachable)
+            let object = Some(object).filter(reachable)?;
+            self.depths.get(object as usize).copied()
         };
         let trace = |trace: &u32| (*trace > 1).then_some(*trace);
         self.object.write(

@@ -194,21 +194,18 @@ fn memory_of(loaded: &Loaded, process: Option<&Process>) -> Result<Value, Failur
     let of = |process| memory::answer(&loaded.file, &loaded.heap, process, MEMORY_MAX);
     // The process may have ended meanwhile.
     let answer = json!(of(process).or_else(|_| of(None))?);
-    let mut holders = answer
-        .get("holders")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
+    let holders = answer.get("holders").and_then(Value::as_array);
     // The JVM's own counters have buffers of 8 bytes; of a handle, the bytes are not known.
     let is_much = |row: &Value| {
         let bytes = row.get("bytes").and_then(Value::as_u64);
         bytes.is_some_and(|bytes| bytes == 0 || bytes >= PAGE_BYTES)
     };
-    let has_process = answer
-        .get("process")
-        .is_some_and(|process| !process.is_null());
-    Ok(match has_process || holders.any(is_much) {
-        true => answer,
-        false => Value::Null,
-    })
+    let process = answer.get("process");
+    let has_process = process.is_some_and(|process| !process.is_null());
+    Ok(
+        match has_process || holders.is_some_and(|rows| rows.iter().any(is_much)) {
+            true => answer,
+            false => Value::Null,
+        },
+    )
 }

@@ -148,17 +148,14 @@ impl<'l> Answers<'l> {
     /// The classes whose names contain a text, and the object that has it for its id.
     fn search(&self, text: &str) -> Result<Value, Failure> {
         let (heap, retained) = (&self.loaded.heap, &self.loaded.retained);
-        let classes = self
-            .classes
-            .get_or_init(|| group_rows(heap, retained, By::Class));
+        let classes = || group_rows(heap, retained, By::Class);
         let wanted = text.trim().to_lowercase();
-        let found = classes.iter();
+        let found = self.classes.get_or_init(classes).iter();
         let found = found.filter(|row| row.name.to_lowercase().contains(&wanted));
         let found: Table<'_> = groups(found.cloned(), By::Class, CLASSES_MAX).into();
         let object = named::object_with_id(self.loaded, &wanted).ok();
-        let plain = self
-            .loaded
-            .check(Objects::of(self.loaded, &[], self.shown))?;
+        let plain = Objects::of(self.loaded, &[], self.shown);
+        let plain = self.loaded.check(plain)?;
         Ok(json!({
             "classes": found,
             "left_out": found.left_out,
