@@ -1,8 +1,7 @@
 //! A question of a heap, and the command that asks it.
 
 use crate::files::heap_file::{GraphArguments, Loaded};
-use crate::output::outcome::{Failure, Verdict};
-use crate::output::sections::Sections;
+use crate::output::{Failure, Sections, Verdict};
 
 /// A question about a heap that is in memory. Its fields are the options of the command.
 pub(crate) trait Question: clap::Args {

@@ -11,10 +11,9 @@ use std::collections::BTreeMap;
 use graph::Total;
 use serde_json::json;
 
-use crate::output::cell::Cell;
-use crate::output::number::{grouped, signed};
-use crate::output::sections::Sections;
-use crate::output::table::{Rows, Table};
+use crate::output::number::signed;
+use crate::output::table::Rows;
+use crate::output::{grouped, Cell, Sections, Table};
 use both::{both, Both};
 use moves::{changes, order, Change};
 use places::Kept;

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use graph::{GivenUp, GraphError, Heap};
 
 use super::path::{self, Names};
-use crate::output::number::grouped;
-use crate::output::plain::{plain, shown};
-use crate::output::sections::Sections;
+use crate::output::{grouped, plain, shown, Sections};
 
 /// Most classes listed.
 const CLASSES_MAX: usize = 10;

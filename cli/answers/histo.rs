@@ -9,9 +9,7 @@ use reader::{Histogram, HistogramRow};
 use super::object::class_names;
 use super::top::with_loader;
 use crate::files::heap_file::SizesOf;
-use crate::output::number::{counted, grouped};
-use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::output::{counted, grouped, Sections, Table};
 
 /// The first `most` classes of a dump, largest first.
 pub(crate) fn histogram<'a>(found: Histogram, most: usize) -> Sections<'a> {

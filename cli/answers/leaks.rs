@@ -13,15 +13,12 @@ use super::path::{self, Names};
 use super::unreachable::unreachable;
 use crate::answers::sentence::Words;
 use crate::files::heap_file::{Loaded, SizesOf};
-use crate::output::cell::Cell;
 use crate::output::folding::{fold, folded, is_library};
 use crate::output::frame;
-use crate::output::number::{counted, grouped, in_units, percent};
-use crate::output::outcome::Failure;
-use crate::output::plain::{plain, shown};
 use crate::output::screen;
-use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::output::{
+    counted, grouped, in_units, percent, plain, shown, Cell, Failure, Sections, Table,
+};
 
 /// Number of stacks of the objects that a suspect holds.
 const STACKS: usize = 3;

@@ -5,11 +5,7 @@ use graph::{GraphError, Heap, LoaderTotal};
 use super::object::described;
 use super::owner::owners_words;
 use crate::files::heap_file::Loaded;
-use crate::output::cell::Cell;
-use crate::output::number::grouped;
-use crate::output::plain::{plain, shown};
-use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::output::{grouped, plain, shown, Cell, Sections, Table};
 
 /// Most ids of copies in an answer.
 const IDS: usize = 10;

@@ -8,11 +8,8 @@ use graph::{GraphError, Heap, NativeGroup, NativeKind, NativeMemory, Owner, Owne
 
 use super::object::id;
 use super::owner::owners_words;
-use crate::output::cell::Cell;
-use crate::output::number::{counted, grouped, in_units};
-use crate::output::plain::{plain, shown};
-use crate::output::sections::Sections;
-use crate::output::table::{Rows, Table};
+use crate::output::table::Rows;
+use crate::output::{counted, grouped, in_units, plain, shown, Cell, Sections, Table};
 use crate::proc::resident::{Resident, Use};
 
 /// The sentence names the largest holder if it has this part of the resident memory.

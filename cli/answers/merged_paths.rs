@@ -6,8 +6,7 @@ use graph::{GraphError, Heap, Link, Path, PATH_STEPS};
 
 use super::object::{described, id};
 use super::path::root_name;
-use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::output::{Sections, Table};
 
 /// Most rows.
 const ROWS_MAX: usize = 200;

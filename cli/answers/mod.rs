@@ -5,7 +5,7 @@
 //! has it. No answer knows who asked. A new question is a module here, and its line among
 //! [`Questions`].
 
-use crate::output::outcome::{Failure, Verdict};
+use crate::output::{Failure, Verdict};
 
 pub(crate) mod ask;
 pub(crate) mod diff;

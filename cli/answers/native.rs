@@ -4,7 +4,7 @@ use graph::{NativeKind, NativeSuspect};
 
 use crate::answers::memory::kind_words;
 use crate::answers::sentence::{held_by, Words};
-use crate::output::number::{counted, in_units};
+use crate::output::{counted, in_units};
 
 impl Words<'_, '_> {
     /// The sentence about memory outside of the heap: what it is, how much, and who holds it.

@@ -9,8 +9,7 @@ use serde_json::{json, Value};
 use super::labels::{labels, Labels};
 use super::values::Shown;
 use crate::files::heap_file::Loaded;
-use crate::output::plain::{plain, shown};
-use crate::output::sections::Sections;
+use crate::output::{plain, shown, Sections};
 
 /// A heap, and what tells some of its objects from others of their class.
 #[derive(Debug)]

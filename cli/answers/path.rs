@@ -7,9 +7,7 @@ use reader::RootKind;
 use serde_json::{json, Value};
 
 use super::object::{described, id, CLASS};
-use crate::output::number::grouped;
-use crate::output::plain::{plain, shown};
-use crate::output::sections::Sections;
+use crate::output::{grouped, plain, shown, Sections};
 
 /// The JVM's launcher, and its static field that has the main class.
 pub(crate) const LAUNCHER: &str = "class sun.launcher.LauncherHelper";

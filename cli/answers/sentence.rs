@@ -10,8 +10,7 @@ use crate::answers::path::{root_name, Names, LAUNCHER};
 use crate::answers::thread_frames::{frame_on, own_frame, threads_on};
 use crate::output::folding::is_library;
 use crate::output::frame;
-use crate::output::number::{grouped, in_units, percent};
-use crate::output::plain::{plain, shown};
+use crate::output::{grouped, in_units, percent, plain, shown};
 
 /// A line of code is named only if it allocated at least this share of the bytes, in percent.
 const SHARE_LEAST: f64 = 30.0;

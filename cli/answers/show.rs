@@ -14,12 +14,8 @@ use super::object::{above, links_from, LinkTexts, Objects};
 use super::path::{self, Names};
 use super::values::{may_be_redacted, type_name, value, values, Shown};
 use crate::files::heap_file::{GraphArguments, Loaded};
-use crate::output::cell::Cell;
 use crate::output::frame;
-use crate::output::number::{counted, grouped, limit};
-use crate::output::outcome::Failure;
-use crate::output::plain::{plain, shown};
-use crate::output::sections::Sections;
+use crate::output::{counted, grouped, limit, plain, shown, Cell, Failure, Sections};
 use crate::proc::process::process_named;
 
 /// Most bytes read of an array's elements.

@@ -9,12 +9,10 @@ use serde_json::json;
 
 use crate::answers::site_source::{SiteSource, ADVICE};
 use crate::files::heap_file::Loaded;
-use crate::output::cell::Cell;
 use crate::output::frame::{self, line_below};
-use crate::output::number::{counted, whole};
-use crate::output::outcome::Failure;
-use crate::output::sections::Sections;
-use crate::output::table::{Table, INDENT};
+use crate::output::number::whole;
+use crate::output::table::INDENT;
+use crate::output::{counted, Cell, Failure, Sections, Table};
 
 /// Number of frames printed of each stack.
 pub(crate) const DEPTH_FRAMES: usize = 8;

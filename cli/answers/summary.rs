@@ -7,14 +7,9 @@ use serde_json::{json, Map};
 
 use crate::files::heap_file::SizesOf;
 use crate::files::input_file::InputFile;
-use crate::output::cell::Cell;
 use crate::output::date::date;
 use crate::output::frame;
-use crate::output::number::{counted, grouped};
-use crate::output::outcome::Failure;
-use crate::output::plain::{plain, shown};
-use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::output::{counted, grouped, plain, shown, Cell, Failure, Sections, Table};
 
 /// In files up to this size the names of threads are always read, which takes up to three more
 /// passes.

@@ -10,15 +10,10 @@ use serde::Serialize;
 use super::ask::Question;
 use super::object::{above, described, id};
 use crate::files::heap_file::Loaded;
-use crate::output::cell::Cell;
 use crate::output::folding::{fold, folded, is_library};
 use crate::output::frame;
-use crate::output::number::{counted, grouped, limit};
-use crate::output::outcome::Failure;
-use crate::output::plain::{plain, shown};
 use crate::output::screen;
-use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::output::{counted, grouped, limit, plain, shown, Cell, Failure, Sections, Table};
 
 /// A frame in an answer.
 #[derive(Clone, Debug, Serialize)]

@@ -12,12 +12,8 @@ use super::sites::sites;
 use super::threads::thread_table;
 use super::unreachable::unreachable;
 use crate::files::heap_file::{Loaded, SizesOf};
-use crate::output::cell::Cell;
-use crate::output::number::{counted, grouped};
-use crate::output::outcome::Failure;
-use crate::output::plain::shown;
-use crate::output::sections::Sections;
-use crate::output::table::{Rows, Table};
+use crate::output::table::Rows;
+use crate::output::{counted, grouped, shown, Cell, Failure, Sections, Table};
 
 /// The kind of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

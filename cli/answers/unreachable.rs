@@ -3,8 +3,7 @@
 use serde_json::json;
 
 use crate::files::heap_file::Loaded;
-use crate::output::number::{counted, grouped};
-use crate::output::sections::Sections;
+use crate::output::{counted, grouped, Sections};
 
 /// Adds bytes and number of the objects that no root leads to; the text has a line if there are
 /// some, after `before`.

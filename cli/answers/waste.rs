@@ -7,12 +7,8 @@ use graph::{BoxedWaste, CollectionWaste, Duplicates, Filling, GraphError, Heap, 
 use super::ask::Question;
 use super::object::id;
 use crate::files::heap_file::{only_a_file, GraphArguments, Loaded};
-use crate::output::number::{counted, grouped, in_units, limit, percent};
-use crate::output::outcome::Failure;
-use crate::output::plain::plain;
 use crate::output::screen;
-use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::output::{counted, grouped, in_units, limit, percent, plain, Failure, Sections, Table};
 
 /// Bytes of a text that are printed.
 const TEXT_BYTES: usize = 200;

@@ -14,8 +14,7 @@ use rustix::process::Pid;
 use crate::attach::agent_request::AgentRequest;
 use crate::attach::agent_stream::{AgentSocket, Incoming};
 use crate::attach::protocol::Jvm;
-use crate::output::number::grouped;
-use crate::output::outcome::{Failure, Verdict};
+use crate::output::{grouped, Failure, Verdict};
 
 /// Has the JVM send its dump, and passes it on. Nothing but a whole dump ends with success.
 ///

@@ -14,8 +14,7 @@ use rustix::io::Errno;
 
 use crate::attach::dump_place::DumpPlace;
 use crate::attach::protocol::Jvm;
-use crate::output::outcome::Failure;
-use crate::output::plain::plain;
+use crate::output::{plain, Failure};
 use crate::proc::as_user::as_user;
 
 /// How every gzip file begins.

@@ -17,7 +17,7 @@ use rustix::net::sockopt::socket_peercred;
 use rustix::process::{getegid, geteuid, Signal};
 
 use crate::attach::attach_switch::{is_closed, is_java_8};
-use crate::output::plain::{plain, shown};
+use crate::output::{plain, shown};
 use crate::proc::c_library::CLibrary;
 use crate::proc::ended::{Ended, INTERRUPTED};
 use crate::proc::inside::{self, Inside};

@@ -6,13 +6,7 @@ use reader::{CheckOptions, Fault, Origin, Report, RuleTotal, Severity};
 
 use crate::answers::summary;
 use crate::files::input_file::InputFile;
-use crate::output::cell::Cell;
-use crate::output::number::counted;
-use crate::output::outcome::{Failure, Verdict};
-use crate::output::plain::{plain, shown};
-use crate::output::sections::Sections;
-use crate::output::stdout::print;
-use crate::output::table::Table;
+use crate::output::{counted, plain, print, shown, Cell, Failure, Sections, Table, Verdict};
 
 /// Number of errors described without `--top`.
 const TOP: usize = 20;

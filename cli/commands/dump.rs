@@ -11,9 +11,8 @@ use crate::attach::dump_place::DumpPlace;
 use crate::attach::dump_stream;
 use crate::attach::hotspot_dump;
 use crate::attach::protocol::Jvm;
-use crate::output::number::grouped;
-use crate::output::outcome::{Failure, Verdict};
 use crate::output::spinner::spinner;
+use crate::output::{grouped, Failure, Verdict};
 
 /// Makes a JVM dump its heap, with a pause of milliseconds
 ///

@@ -7,9 +7,7 @@ use crate::answers::top::{top, By};
 use crate::attach::live::counts_of;
 use crate::files::heap_file::{GraphArguments, SizesOf};
 use crate::files::input_file::InputFile;
-use crate::output::number::limit;
-use crate::output::outcome::{Failure, Verdict};
-use crate::output::stdout::print;
+use crate::output::{limit, print, Failure, Verdict};
 use crate::proc::process::process_named;
 
 /// Rows by retained size without `--top`.

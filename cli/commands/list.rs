@@ -3,11 +3,7 @@
 use std::fs;
 use std::io;
 
-use crate::output::cell::Cell;
-use crate::output::outcome::{Failure, Verdict};
-use crate::output::sections::Sections;
-use crate::output::stdout::print;
-use crate::output::table::Table;
+use crate::output::{print, Cell, Failure, Sections, Table, Verdict};
 use crate::proc::c_library::contains;
 use crate::proc::jvm_options::WITH_VALUE;
 use crate::proc::process::Process;

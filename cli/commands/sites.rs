@@ -7,9 +7,7 @@ use reader::Profiles;
 use crate::answers::site_source::{choose, SiteSource};
 use crate::answers::sites::{listing, DEPTH_FRAMES};
 use crate::files::input_file::InputFile;
-use crate::output::number::limit;
-use crate::output::outcome::{Failure, Verdict};
-use crate::output::stdout::print;
+use crate::output::{limit, print, Failure, Verdict};
 
 /// Number of sites printed by default.
 const TOP: usize = 20;

@@ -9,8 +9,7 @@ use format::{record, sub_record, HEADER_1_0_2};
 use reader::{DamageKind, DumpReader, Event, HeapRecord, RootKind, Tee, Version};
 
 use crate::files::input_file::InputFile;
-use crate::output::number::counted;
-use crate::output::outcome::{Failure, Verdict};
+use crate::output::{counted, Failure, Verdict};
 
 use super::arguments::{Arguments, Form};
 

@@ -10,8 +10,7 @@ use format::redaction::FieldPatterns;
 use crate::files::heap_file::{only_a_file, GraphArguments, Rule, SizesOf};
 use crate::files::input_file::{InputFile, STDIN};
 use crate::files::target;
-use crate::output::outcome::Failure;
-use crate::output::plain::plain;
+use crate::output::{plain, Failure};
 
 /// The name of standard output.
 const STDOUT: &str = STDIN;

@@ -10,8 +10,7 @@ mod redacted;
 mod tables;
 mod transcribed;
 
-use crate::output::number::{counted, grouped};
-use crate::output::outcome::{Failure, Verdict};
+use crate::output::{counted, grouped, Failure, Verdict};
 
 pub(crate) use arguments::Arguments;
 use arguments::Form;

@@ -5,9 +5,8 @@ use std::io::{self, Write};
 use format::redaction::{Redacted as Word, Redaction};
 use reader::{redact, RedactError};
 
-use crate::output::number::counted;
-use crate::output::outcome::{Failure, Verdict};
 use crate::output::screen;
+use crate::output::{counted, Failure, Verdict};
 
 use super::arguments::{Arguments, Form};
 

@@ -2,9 +2,8 @@
 
 use ::text::{transcribe, Settings, TextError};
 
-use crate::output::outcome::{Failure, Verdict};
-
 use super::arguments::{Arguments, Form};
+use crate::output::{Failure, Verdict};
 
 /// Reads the file and writes it as text.
 pub(super) fn write(arguments: &Arguments) -> Result<Verdict, Failure> {

@@ -10,9 +10,7 @@ use crate::attach::live;
 use crate::attach::memory_watch;
 use crate::files::input_file::InputFile;
 use crate::output::date::date;
-use crate::output::outcome::{Failure, Verdict};
-use crate::output::sections::Sections;
-use crate::output::stdout::print;
+use crate::output::{print, Failure, Sections, Verdict};
 use crate::proc::process::process_named;
 
 /// The arguments that all graph commands have.

@@ -18,10 +18,9 @@ use rustix::fs::{memfd_create, MemfdFlags};
 
 use crate::files::other_file;
 use crate::output::date::date;
-use crate::output::number::counted;
-use crate::output::outcome::{reason, Failure, Verdict};
-use crate::output::plain::plain;
+use crate::output::outcome::reason;
 use crate::output::screen;
+use crate::output::{counted, plain, Failure, Verdict};
 use crate::proc::process::process_named;
 
 /// Files up to this size are read before anyone could see a bar.

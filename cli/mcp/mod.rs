@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use crate::attach::protocol::Jvm;
 use crate::files::heap_file::GraphArguments;
 use crate::files::input_file::InputFile;
-use crate::output::outcome::{Failure, Verdict};
+use crate::output::{Failure, Verdict};
 use crate::proc::process::process_named;
 
 use tools::HeapTools;

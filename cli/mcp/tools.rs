@@ -25,8 +25,7 @@ use crate::attach::protocol::Jvm;
 use crate::commands::memory;
 use crate::files::heap_file::{opened, GraphArguments, Loaded, SizesOf};
 use crate::files::input_file::InputFile;
-use crate::output::outcome::Failure;
-use crate::output::plain::plain;
+use crate::output::{plain, Failure};
 use crate::proc::process::{process_named, Process};
 
 /// The tools, and their descriptions for a model.

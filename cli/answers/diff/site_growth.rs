@@ -7,11 +7,10 @@ use serde_json::json;
 
 use super::both::{both, Both};
 use crate::answers::sites::DEPTH_FRAMES;
-use crate::output::cell::Cell;
 use crate::output::frame;
 use crate::output::number::whole;
-use crate::output::plain::plain;
-use crate::output::table::{Rows, Table, INDENT};
+use crate::output::table::{Rows, INDENT};
+use crate::output::{plain, Cell, Table};
 
 /// A class and the stack that allocated its objects, in the words that a person reads: serial
 /// numbers differ between dumps.

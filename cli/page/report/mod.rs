@@ -23,9 +23,7 @@ use crate::commands::memory;
 use crate::files::heap_file::{GraphArguments, Loaded};
 use crate::files::input_file::{bare, STDIN};
 use crate::files::target;
-use crate::output::number::{grouped, in_units};
-use crate::output::outcome::{Failure, Verdict};
-use crate::output::plain::plain;
+use crate::output::{grouped, in_units, plain, Failure, Verdict};
 use crate::proc::process::{process_named, Process};
 
 use space::Space;

@@ -7,10 +7,8 @@ use serde_json::Value;
 
 use super::space::Space;
 use crate::files::heap_file::Loaded;
-use crate::output::cell::Cell;
 use crate::output::frame;
-use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::output::{Cell, Sections, Table};
 
 /// Bytes of the page for all stacks.
 const SPACE_BYTES: u64 = 300_000;

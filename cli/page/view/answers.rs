@@ -13,8 +13,7 @@ use crate::answers::show::Show;
 use crate::answers::top::{group_rows, groups, By, GroupRow};
 use crate::answers::values::Shown;
 use crate::files::heap_file::Loaded;
-use crate::output::outcome::Failure;
-use crate::output::table::Table;
+use crate::output::{Failure, Table};
 
 /// Rows of a list if the page gives no number.
 const ROWS: usize = 50;

@@ -19,8 +19,7 @@ use tempfile::NamedTempFile;
 
 use crate::answers::values::Shown;
 use crate::files::heap_file::{GraphArguments, Loaded};
-use crate::output::outcome::{Failure, Verdict};
-use crate::output::plain::plain;
+use crate::output::{plain, Failure, Verdict};
 use crate::page::report;
 use crate::proc::ended::Ended;
 use crate::proc::leftover::{making, Leftover};
