@@ -129,14 +129,12 @@ fn weight<'a>(heap: &Heap<'_>, group: &Group, total_bytes: u64) -> Sections<'a> 
 /// A stack in at most so many lines.
 fn frame_lines(frames: &[&StackFrame], full: bool, most: usize, indent: &str) -> Vec<String> {
     let is_library = |place: usize| frames.get(place).is_some_and(|it| is_library(&it.class));
-    let lines = folded(frames.len(), full, is_library)
-        .into_iter()
-        .take(most);
+    let lines = folded(frames.len(), full, is_library).into_iter();
     let line = |line: Range<usize>| match frames.get(line).unwrap_or_default() {
         [frame] => format!("{indent}at {}", plain(&frame::line(frame))),
         several => format!("{indent}{}", fold(several.len())),
     };
-    lines.map(line).collect()
+    lines.take(most).map(line).collect()
 }
 
 /// The sentence, unless it is the first of the answer, which stands above.

@@ -27,7 +27,6 @@ pub(super) fn loaders<'a>(
         let held_by = total.owner.as_ref().and_then(|_| words.next());
         (total, held_by)
     });
-    let rows: Vec<(LoaderTotal, Option<String>)> = rows.collect();
     let table = Table::of(rows, usize::MAX)
         .right("retained", "retained", |(row, _)| row.retained_bytes)
         .right("shallow", "shallow", |(row, _)| row.shallow_bytes)

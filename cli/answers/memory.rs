@@ -28,7 +28,7 @@ pub(crate) struct ProcessFacts {
 }
 
 /// The class of loaders, how many there are, and how many classes they have.
-type Loaders = (String, u64, u64);
+type Loaders = (String, (u64, u64));
 
 /// The answer with `most` rows of holders and loaders. Errors: the file cannot be read.
 pub(crate) fn memory<'a>(
@@ -80,9 +80,9 @@ pub(crate) fn memory<'a>(
     answer.table("holders", "holders_left_out", table.noun("row"));
     answer.line("\nClasses by their loader:");
     let table = Table::of(loaders, most)
-        .right("classes", "classes", |row| row.2)
-        .right("loaders", "loaders", |row| row.1)
-        .left("of class", "class", |row| row.0.clone());
+        .right("classes", "classes", |(_, (_, classes))| *classes)
+        .right("loaders", "loaders", |(_, (loaders, _))| *loaders)
+        .left("of class", "class", |(class, _)| class.clone());
     answer.table("loaders", "loaders_left_out", table.noun("row"));
     Ok(answer)
 }
@@ -239,7 +239,8 @@ fn process_words(resident: &Resident, uses: &[UseRow], loaders: &[Loaders]) -> S
         let is_guess = row.guessed_bytes > row.bytes / 2;
         let perhaps = if is_guess { "perhaps " } else { "" };
         text.push_str(&format!(", {bytes} {perhaps}{words}"));
-        if let (Use::Metaspace, Some((class, loaders, classes))) = (row.used_for, loaders.first()) {
+        if let (Use::Metaspace, Some((class, (loaders, classes)))) = (row.used_for, loaders.first())
+        {
             let (classes, loaders) = (grouped(*classes), grouped(*loaders));
             text.push_str(&format!(" (most: {classes} of {loaders} {class})"));
         }
@@ -275,11 +276,8 @@ fn loaders(heap: &Heap<'_>) -> Vec<Loaders> {
         let row = rows.entry(class).or_default();
         *row = (row.0 + 1, row.1 + classes);
     }
-    let rows = rows.into_iter();
-    let mut rows: Vec<Loaders> = rows
-        .map(|(class, (loaders, classes))| (class, loaders, classes))
-        .collect();
-    rows.sort_by_key(|row| Reverse(row.2));
+    let mut rows: Vec<Loaders> = rows.into_iter().collect();
+    rows.sort_by_key(|(_, (_, classes))| Reverse(*classes));
     rows
 }
 

@@ -114,16 +114,12 @@ fn show(
     let text = |from: &u32| Some((*from, heap.link_text(links.get(*from, object)?)));
     let links: LinkTexts = referrers_shown.iter().filter_map(text).collect();
     let words = |name: &str, link: &str| format!("{name} {link}");
-    answer.group(
-        "referrers",
-        page.list("referrers", &referrers, &links, words),
-    );
+    let list = page.list("referrers", &referrers, &links, words);
+    answer.group("referrers", list);
     let links = links_from(heap, object, dominated_shown)?;
     let words = |name: &str, link: &str| format!("{link}  {name}");
-    answer.group(
-        "dominates",
-        page.list("dominates", &dominated, &links, words),
-    );
+    let list = page.list("dominates", &dominated, &links, words);
+    answer.group("dominates", list);
     let path = heap.paths(&[object], PATH_STEPS)?.pop().flatten();
     path::add(answer, heap, path.as_ref(), &Names::new());
     page.allocated(answer, object);
@@ -172,11 +168,9 @@ impl Page<'_> {
     fn head(&self, answer: &mut Sections<'_>, object: u32) {
         let (heap, retained) = (&self.objects.loaded.heap, &self.objects.loaded.retained);
         answer.line(self.objects.name(object));
-        answer.line(format!(
-            "  shallow   {}",
-            grouped(heap.shallow_bytes(object))
-        ));
-        answer.line(format!("  retained  {}", grouped(retained.bytes(object))));
+        let (shallow, bytes) = (heap.shallow_bytes(object), retained.bytes(object));
+        answer.line(format!("  shallow   {}", grouped(shallow)));
+        answer.line(format!("  retained  {}", grouped(bytes)));
         answer.extend(self.objects.row(object));
         let reachable = retained.is_reachable(object);
         let dominator = above(retained, object);

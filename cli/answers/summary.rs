@@ -95,11 +95,10 @@ fn head(answer: &mut Sections<'_>, summary: &Summary, file: &InputFile) {
     let size = match file.bytes {
         // An uncompressed file may be truncated, and thus contain less than its records claim.
         _ if !file.is_packed() => counted(summary.bytes, "byte"),
-        packed => format!(
-            "{}, packed {}",
-            counted(summary.bytes, "byte"),
-            grouped(packed)
-        ),
+        packed => {
+            let bytes = counted(summary.bytes, "byte");
+            format!("{bytes}, packed {}", grouped(packed))
+        }
     };
     let classes = || summary.classes.iter();
     let dumped = classes().filter(|class| class.dump_offset.is_some());

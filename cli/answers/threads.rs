@@ -172,11 +172,8 @@ pub(super) fn thread_table(loaded: &Loaded, most: usize) -> Result<Table<'_>, Gr
     let (heap, retained) = (&loaded.heap, &loaded.retained);
     let stacks = heap.stacks();
     let (threads, left_out) = largest((heap, retained), &stacks, most)?;
-    let rows = threads
-        .into_iter()
-        .map(|it| (it.object, it.frames_bytes(retained), it.name));
-    let rows: Vec<(u32, u64, Option<String>)> = rows.collect();
-    let table = Table::of(rows, usize::MAX)
+    let row = |it: Thread<'_>| (it.object, it.frames_bytes(retained), it.name);
+    let table = Table::of(threads.into_iter().map(row), usize::MAX)
         .right("retained", "retained", |row| retained.bytes(row.0))
         // The part of them that its frames lead to directly.
         .right("frames", "frames", |row| row.1)

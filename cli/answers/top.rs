@@ -51,7 +51,7 @@ pub(crate) fn top(loaded: &Loaded, by: By, most: usize) -> Result<Sections<'_>, 
         By::Class | By::Package => {
             let rows = group_rows(heap, retained, by);
             let noun = if by == By::Class { "class" } else { "package" };
-            answer.table("rows", "left_out", groups(rows, by, most).noun(noun));
+            answer.table("rows", "left_out", groups(rows, noun, most).noun(noun));
         }
     }
     answer.json("sizes", SizesOf::from(heap.sizes()));
@@ -111,14 +111,9 @@ pub(crate) struct GroupRow {
 /// The first `most` groups.
 pub(crate) fn groups<'a>(
     rows: impl IntoIterator<Item = GroupRow>,
-    by: By,
+    key: &'static str,
     most: usize,
 ) -> Rows<'a, GroupRow> {
-    let key = if by == By::Package {
-        "package"
-    } else {
-        "class"
-    };
     Table::of(rows, most)
         .right("retained", "retained", |row| row.total.retained_bytes)
         .right("shallow", "shallow", |row| row.total.shallow_bytes)

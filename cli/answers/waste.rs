@@ -77,10 +77,8 @@ fn waste(loaded: &Loaded, most: usize, with_texts: bool) -> Result<Sections<'_>,
     let title = if with_texts { "text" } else { "" };
     let head = (!unseen.strings).then(|| head(&found.strings, "strings", "text"));
     let titles = ["lost bytes", "strings", title, ""];
-    answer.group(
-        "strings",
-        copies(heap, found.strings, most, (head, titles, texts)),
-    );
+    let strings = copies(heap, found.strings, most, (head, titles, texts));
+    answer.group("strings", strings);
     let what = "arrays of primitive values";
     let head = (!unseen.arrays).then(|| self::head(&found.arrays, what, "value"));
     let titles = ["lost bytes", "arrays", "", "class"];
@@ -95,12 +93,8 @@ fn waste(loaded: &Loaded, most: usize, with_texts: bool) -> Result<Sections<'_>,
     let titles = ["bytes", "arrays", "", "class"];
     let zeros = copies(heap, found.zeros, most, (head, titles, BTreeMap::new()));
     answer.group("zeros", zeros);
-    collections(
-        &mut answer,
-        heap,
-        found.collections,
-        (most, !unseen.collections),
-    );
+    let shown = (most, !unseen.collections);
+    collections(&mut answer, heap, found.collections, shown);
     boxed(&mut answer, heap, found.boxed, most);
     Ok(answer)
 }

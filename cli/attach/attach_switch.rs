@@ -70,10 +70,8 @@ fn text(folder: &Inside, path: &Path) -> Option<String> {
         return None;
     }
     let mut bytes = Vec::new();
-    File::from(file)
-        .take(FILE_BYTES_MAX)
-        .read_to_end(&mut bytes)
-        .ok()?;
+    let mut file = File::from(file).take(FILE_BYTES_MAX);
+    file.read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -106,10 +106,8 @@ fn asked(
         let reply = request
             .send(|library, options, file| incoming.load(jvm, library, options, file, "received"));
         let taken = taking.join();
-        (
-            reply,
-            taken.unwrap_or_else(|_| Err(ErrorKind::Other.into())),
-        )
+        let taken = taken.unwrap_or_else(|_| Err(ErrorKind::Other.into()));
+        (reply, taken)
     })
 }
 

@@ -6,7 +6,7 @@ use reader::{CheckOptions, Fault, Origin, Report, RuleTotal, Severity};
 
 use crate::answers::summary;
 use crate::files::input_file::InputFile;
-use crate::output::{counted, plain, print, shown, Cell, Failure, Sections, Table, Verdict};
+use crate::output::{counted, limit, plain, print, shown, Cell, Failure, Sections, Table, Verdict};
 
 /// Number of errors described without `--top`.
 const TOP: usize = 20;
@@ -52,11 +52,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let file = InputFile::new(&arguments.file)?;
     let options = CheckOptions {
-        most: match arguments.top {
-            None => TOP,
-            Some(0) => usize::MAX,
-            Some(top) => top,
-        },
+        most: limit(arguments.top.unwrap_or(TOP)),
         strict: arguments.strict,
         budget: file.budget(),
     };

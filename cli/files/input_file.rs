@@ -244,9 +244,7 @@ impl InputFile {
         &self,
         read: impl FnOnce(Box<dyn Read>, Budget) -> Result<T, ReadError>,
     ) -> Result<T, Failure> {
-        let opened = self
-            .open()
-            .map_err(|fault| Failure::reading(&self.path, fault))?;
+        let opened = self.open().map_err(|fault| self.refuse(fault))?;
         let found = read(opened, self.budget()).map_err(|fault| self.failure(&fault))?;
         self.done();
         Ok(found)

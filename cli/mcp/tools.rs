@@ -301,11 +301,8 @@ fn said(failure: Failure) -> String {
 fn in_tools_words(why: &str) -> String {
     let commands = ["histo", "leaks", "show", "threads", "waste", "dump"];
     let why = why.replace("`hprof histo --objects`", "the tool top");
-    commands.iter().fold(why, |why, command| {
-        why.replace(
-            &format!("`hprof {command}`"),
-            &format!("the tool {command}"),
-        )
+    commands.iter().fold(why, |why, name| {
+        why.replace(&format!("`hprof {name}`"), &format!("the tool {name}"))
     })
 }
 

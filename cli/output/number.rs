@@ -25,10 +25,8 @@ pub(crate) fn bytes(text: &str) -> Result<u64, &'static str> {
         "g" => 1 << 30,
         _ => return Err(wrong),
     };
-    let number = digits.parse().ok();
-    number
-        .and_then(|number: u64| number.checked_mul(unit))
-        .ok_or(wrong)
+    let number: Option<u64> = digits.parse().ok();
+    number.and_then(|it| it.checked_mul(unit)).ok_or(wrong)
 }
 
 /// Digits in groups of three: `1234567` becomes `1,234,567`.
@@ -72,9 +70,9 @@ pub(crate) fn in_units(bytes: u64) -> String {
 
 /// A part of a whole in percent: `99.8 %`.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
-    let tenths = (u128::from(part) * 1000 + u128::from(whole) / 2)
-        .checked_div(u128::from(whole))
-        .unwrap_or(0);
+    let whole = u128::from(whole);
+    let tenths = (u128::from(part) * 1000 + whole / 2).checked_div(whole);
+    let tenths = tenths.unwrap_or(0);
     format!("{}.{} %", tenths / 10, tenths % 10)
 }
 

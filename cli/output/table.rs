@@ -1,5 +1,6 @@
 //! A table of an answer: rows of typed cells, as aligned text and as JSON.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::rc::Rc;
 
@@ -232,42 +233,19 @@ impl<'a> Table<'a> {
         writeln!(to, "... and {more}; --top 0 prints all")
     }
 
-    /// The cells of a row in JSON, in the order of their keys.
-    pub(crate) fn row(&self, at: usize) -> Row {
-        Row::of(&self.keyed(), at)
-    }
-
-    fn keyed(&self) -> Vec<&Column<'a>> {
+    /// The cells of a row in JSON, by their keys.
+    pub(crate) fn row(&self, at: usize) -> BTreeMap<&'static str, Cell> {
         let keyed = self.columns.iter().filter(|it| !it.key.is_empty());
-        let mut keyed: Vec<_> = keyed.collect();
-        keyed.sort_by_key(|column| column.key);
-        keyed
+        let cells = keyed.map(|it| (it, (it.cell)(at)));
+        let cells = cells.filter(|(it, cell)| it.side != Side::Optional || *cell != Cell::Missing);
+        cells.map(|(it, cell)| (it.key, cell)).collect()
     }
 }
 
 impl Serialize for Table<'_> {
     /// A list of rows, one after the other: they may be more than fit into memory.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let keyed = self.keyed();
-        to.collect_seq((0..self.rows).map(|at| Row::of(&keyed, at)))
-    }
-}
-
-/// Cells with their keys.
-pub(crate) struct Row(Vec<(&'static str, Cell)>);
-
-impl Row {
-    fn of(columns: &[&Column<'_>], at: usize) -> Self {
-        let is_there = |side: Side, cell: &Cell| side != Side::Optional || *cell != Cell::Missing;
-        let cells = columns.iter().map(|column| (column, (column.cell)(at)));
-        let cells = cells.filter(|(column, cell)| is_there(column.side, cell));
-        Self(cells.map(|(column, cell)| (column.key, cell)).collect())
-    }
-}
-
-impl Serialize for Row {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_map(self.0.iter().map(|(key, cell)| (key, cell)))
+        to.collect_seq((0..self.rows).map(|at| self.row(at)))
     }
 }
 

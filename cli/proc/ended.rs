@@ -73,7 +73,7 @@ fn ignored() -> u64 {
 }
 
 /// Whether such a signal has arrived, for a command that then removes its files and ends.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Ended {
     has_seen: AtomicBool,
 }
@@ -82,9 +82,7 @@ impl Ended {
     /// From now on a signal does not end the command at once, until this is dropped.
     pub(crate) fn new() -> Self {
         WAITS.store(true, Ordering::SeqCst);
-        Self {
-            has_seen: AtomicBool::new(false),
-        }
+        Self::default()
     }
 
     /// Whether one has arrived.

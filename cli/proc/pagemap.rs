@@ -54,9 +54,7 @@ impl Pagemap {
             let bytes = room.get_mut(..usize::try_from(count * ENTRY_BYTES).ok()?)?;
             let from = at.checked_mul(ENTRY_BYTES)?;
             self.file.read_exact_at(bytes, from).ok()?;
-            let entries = bytes
-                .chunks_exact(8)
-                .filter_map(|entry| entry.first_chunk());
+            let entries = bytes.chunks_exact(8).filter_map(<[u8]>::first_chunk);
             for (number, entry) in (at..).zip(entries) {
                 if u64::from_ne_bytes(*entry) & PRESENT != 0 {
                     seen(number * page);

@@ -76,11 +76,9 @@ fn hidden(process: &Process, status: &str) -> Result<Reach, String> {
             "process {pid} is not a JVM: it has no thread with the name VM Thread"
         ));
     }
+    let root = own.folder("root");
     Ok(Reach {
-        root: Inside(
-            own.folder("root")
-                .map_err(|error| told(&own, &error.into()))?,
-        ),
+        root: Inside(root.map_err(|error| told(&own, &error.into()))?),
         maps: None,
     })
 }

@@ -230,13 +230,11 @@ impl Builder<'_, '_> {
 
     /// Finds how the only object of a place is referred to.
     fn name_links(&mut self) -> Result<(), GraphError> {
-        let links = self
-            .heap
-            .links(self.places.iter().filter_map(|place| place.only))?;
+        let only = self.places.iter().filter_map(|place| place.only);
+        let links = self.heap.links(only)?;
         for place in &mut self.places {
-            let link = place
-                .only
-                .and_then(|(above, object)| links.get(above, object));
+            let only = place.only;
+            let link = only.and_then(|(above, object)| links.get(above, object));
             let tells =
                 |link: &Link| matches!(link, Link::Field(_) | Link::Frame(RootKind::JavaFrame));
             let link = link.filter(tells).map(|link| self.heap.link_text(link));

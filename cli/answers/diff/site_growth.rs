@@ -90,12 +90,8 @@ pub(super) fn sites<'a>(
 
 /// A change without its fraction.
 fn signed_sum(change: f64) -> i128 {
-    let size = i128::from(whole(change.abs()));
-    if change < 0.0 {
-        -size
-    } else {
-        size
-    }
+    // Of the two, the one that is negative counts as 0.
+    i128::from(whole(change)) - i128::from(whole(-change))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The large tables: objects, references, strings.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -64,11 +65,10 @@ impl Export<'_> {
         let none = all.is_empty().then_some(&[][..]);
         for rows in all.chunks(GROUP_ROWS).chain(none) {
             let objects: Vec<u32> = rows.iter().map(|row| row.object).collect();
-            let mut texts = if self.strings {
-                self.loaded.check(heap.strings(&objects, TEXT_BYTES))?
-            } else {
-                std::collections::BTreeMap::new()
-            };
+            let mut texts = BTreeMap::new();
+            if self.strings {
+                texts = self.loaded.check(heap.strings(&objects, TEXT_BYTES))?;
+            }
             table.write(
                 Columns::default()
                     .ascending("n", objects.iter().copied())

@@ -115,10 +115,8 @@ fn write(graph: &GraphArguments, earlier: Option<Earlier>, to: &Path) -> Result<
     let page = page::page(&data);
     target::write(to, &loaded.file, |to| Ok(to.write_all(page.as_bytes())?))?;
     let name = plain(&to.display().to_string());
-    let (bytes, total) = (
-        grouped(page.len() as u64),
-        in_units(loaded.retained.total_bytes()),
-    );
+    let bytes = grouped(page.len() as u64);
+    let total = in_units(loaded.retained.total_bytes());
     writeln!(io::stdout(), "{name}: {bytes} bytes, a heap of {total}")?;
     Ok(verdict)
 }

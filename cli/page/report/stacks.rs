@@ -33,10 +33,8 @@ pub(crate) fn packed(loaded: &Loaded, stacks: &Stacks, space: &mut Space) -> Val
     });
     let mut answer = Sections::default();
     answer.json("recorded", is_recorded);
-    answer.fact(
-        "total_bytes",
-        rows.iter().map(|row| row.live.bytes).sum::<u64>(),
-    );
+    let total_bytes: u64 = rows.iter().map(|row| row.live.bytes).sum();
+    answer.fact("total_bytes", total_bytes);
     let table = Table::of(rows, ROWS_MAX)
         .hidden("bytes", |row| row.live.bytes)
         .hidden("class", |row| row.class.clone())

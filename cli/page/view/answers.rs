@@ -151,7 +151,7 @@ impl<'l> Answers<'l> {
         let wanted = text.trim().to_lowercase();
         let found = self.classes.get_or_init(classes).iter();
         let found = found.filter(|row| row.name.to_lowercase().contains(&wanted));
-        let found: Table<'_> = groups(found.cloned(), By::Class, CLASSES_MAX).into();
+        let found: Table<'_> = groups(found.cloned(), "class", CLASSES_MAX).into();
         let object = named::object_with_id(self.loaded, &wanted).ok();
         let plain = Objects::of(self.loaded, &[], self.shown);
         let plain = self.loaded.check(plain)?;

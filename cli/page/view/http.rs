@@ -126,20 +126,17 @@ impl Door {
         if parsed.method != Some("GET") {
             return Err(METHOD_NOT_ALLOWED);
         }
+        let query = form_urlencoded::parse(query.as_bytes()).into_owned();
         Ok(Request {
             path: path.to_owned(),
-            query: form_urlencoded::parse(query.as_bytes())
-                .into_owned()
-                .collect(),
+            query: query.collect(),
         })
     }
 
     fn is_here(&self, host: &[u8]) -> bool {
-        let names = ["127.0.0.1", "localhost"];
-        let mut here = names
-            .map(|name| format!("{name}:{}", self.port))
-            .into_iter();
-        here.any(|name| host.eq_ignore_ascii_case(name.as_bytes()))
+        let names = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{}", self.port));
+        let mut names = names.iter();
+        names.any(|name| host.eq_ignore_ascii_case(name.as_bytes()))
     }
 }
 
