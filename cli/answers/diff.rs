@@ -23,11 +23,10 @@ pub(crate) use sums::Sums;
 pub(crate) fn diff<'a>(before: Sums, after: Sums, most: usize) -> Sections<'a> {
     let mut answer = Sections::default();
     let (old, new) = (before.total_bytes, after.total_bytes);
+    let (after_bytes, before_bytes) = (grouped(new), grouped(old));
+    let grown = signed(change(old, new));
     answer.line(format!(
-        "all reachable objects: {} bytes, {} before ({})\n",
-        grouped(new),
-        grouped(old),
-        signed(change(old, new))
+        "all reachable objects: {after_bytes} bytes, {before_bytes} before ({grown})\n"
     ));
     answer.fact("total_bytes_after", new);
     answer.fact("total_bytes_before", old);

@@ -157,12 +157,9 @@ fn native_suspect<'a>(
     begin(&mut answer, words.native(native), first);
     path::add(&mut answer, heap, native.path.as_ref(), &words.threads);
     let class = heap.class_name(group.class);
-    answer.line(format!(
-        "  {} {} with {} outside of the heap",
-        grouped(group.objects),
-        plain(&shown(&class)),
-        counted(group.bytes, "byte")
-    ));
+    let (count, name) = (grouped(group.objects), plain(&shown(&class)));
+    let bytes = counted(group.bytes, "byte");
+    answer.line(format!("  {count} {name} with {bytes} outside of the heap"));
     answer.fact("bytes", group.bytes);
     answer.fact("class", class);
     answer.fact("objects", group.objects);
@@ -270,10 +267,9 @@ fn allocated(
 ) {
     let stack = |site: &graph::HeldSite| {
         let (mut answer, class) = (Sections::default(), heap.class_name(site.class));
+        let (some, name) = (grouped(site.sampled), plain(&shown(&class)));
         answer.line(format!(
-            "  allocated, by {} of its objects that have a stack: {}",
-            grouped(site.sampled),
-            plain(&shown(&class))
+            "  allocated, by {some} of its objects that have a stack: {name}"
         ));
         let frames = || words.stacks.frames(site.trace);
         let all: Vec<&StackFrame> = frames().collect();

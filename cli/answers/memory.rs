@@ -228,11 +228,9 @@ fn buffers(memory: &NativeMemory) -> impl Iterator<Item = &NativeGroup> {
 
 /// The process: its heap, and the largest use of the rest.
 fn process_words(resident: &Resident, uses: &[UseRow], loaders: &[Loaders]) -> String {
-    let mut text = format!(
-        "{} are resident, {} of them the Java heap",
-        in_units(resident.total()),
-        in_units(resident.of_use(Use::JavaHeap))
-    );
+    let (all, heap) = (resident.total(), resident.of_use(Use::JavaHeap));
+    let (all, heap) = (in_units(all), in_units(heap));
+    let mut text = format!("{all} are resident, {heap} of them the Java heap");
     let mut others = uses.iter();
     if let Some(row) = others.find(|row| row.used_for != Use::JavaHeap) {
         let (bytes, words) = (in_units(row.bytes), row.used_for.words());

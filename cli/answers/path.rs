@@ -63,10 +63,8 @@ fn object(class: &str, id: &str, link: Option<&str>, name: Option<&String>) -> S
 fn left_out(heap: &Heap<'_>, gap: LeftOut) -> Step {
     let class = heap.class_name(gap.class);
     let (all, of_class) = (grouped(gap.objects), grouped(gap.of_class));
-    let line = format!(
-        "... {all} more objects, {of_class} of them {}",
-        plain(&shown(&class))
-    );
+    let name = plain(&shown(&class));
+    let line = format!("... {all} more objects, {of_class} of them {name}");
     let row = json!({ "class": class, "left_out": gap.objects, "of_class": gap.of_class });
     (line, row)
 }

@@ -277,13 +277,10 @@ impl<'h, 'p> Words<'h, 'p> {
             }
             false => self.holder(path)?,
         };
-        text = match suspect.alike.percent {
-            0..LIKE_ALL => format!(
-                "{} % of them {} {text}",
-                suspect.alike.percent,
-                held_by(path)
-            ),
-            _ => format!("{} {text}", held_by(path)),
+        let (percent, held) = (suspect.alike.percent, held_by(path));
+        text = match percent {
+            0..LIKE_ALL => format!("{percent} % of them {held} {text}"),
+            _ => format!("{held} {text}"),
         };
         if let Some((class, field)) = suspect.thread_local {
             let (field, class) = (self.field(field), self.object(class));

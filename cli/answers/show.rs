@@ -326,10 +326,8 @@ impl Page<'_> {
         let (name, kind) = (&field.name, type_name(field.kind));
         let (words, row) = if field.kind == BasicType::Object {
             let (words, object) = self.objects.target(field.value);
-            (
-                words,
-                json!({ "name": name, "object": object, "type": kind }),
-            )
+            let row = json!({ "name": name, "object": object, "type": kind });
+            (words, row)
         } else {
             let value = matches!(self.shown, Shown::Values { .. }).then(|| {
                 let hidden = may_be_redacted(&self.objects.loaded.heap, field.value);

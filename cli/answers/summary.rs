@@ -106,6 +106,8 @@ fn head(answer: &mut Sections<'_>, summary: &Summary, file: &InputFile) {
     let (dumped, loaded) = (dumped.count() as u64, loaded.count() as u64);
     let (sizes, strings) = (SizesOf::from(summary.sizes), summary.strings.len() as u64);
     let object_bytes = counted(summary.object_bytes, "byte");
+    let object_size = format!("{object_bytes}, by {}", sizes.words());
+    let classes = format!("{} dumped, {} loaded", grouped(dumped), grouped(loaded));
     let rows = [
         ("File", plain(&file.name())),
         ("Version", header.version.number().to_owned()),
@@ -113,14 +115,8 @@ fn head(answer: &mut Sections<'_>, summary: &Summary, file: &InputFile) {
         ("Id size", counted(u64::from(header.id_bytes), "byte")),
         ("Size", size),
         ("Objects", grouped(summary.objects)),
-        (
-            "Object size",
-            format!("{object_bytes}, by {}", sizes.words()),
-        ),
-        (
-            "Classes",
-            format!("{} dumped, {} loaded", grouped(dumped), grouped(loaded)),
-        ),
+        ("Object size", object_size),
+        ("Classes", classes),
         ("Loaders", grouped(summary.loaders)),
         ("Strings", grouped(strings)),
         ("Threads", grouped(summary.threads.len() as u64)),

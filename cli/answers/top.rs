@@ -74,10 +74,8 @@ fn objects<'a>(answer: &mut Sections<'a>, loaded: &'a Loaded, most: usize) {
         .noun("object");
     answer.table("objects", "left_out", table);
     let all = counted(reachable.into(), "reachable object");
-    let (bytes, by) = (
-        grouped(retained.total_bytes()),
-        SizesOf::from(heap.sizes()).words(),
-    );
+    let bytes = grouped(retained.total_bytes());
+    let by = SizesOf::from(heap.sizes()).words();
     answer.line(format!("{bytes} bytes in {all}; sizes by {by}"));
     unreachable(answer, loaded, "");
 }

@@ -9,10 +9,8 @@ use crate::output::{counted, grouped, Sections};
 /// some, after `before`.
 pub(super) fn unreachable(answer: &mut Sections<'_>, loaded: &Loaded, before: &str) {
     let rest = loaded.retained.unreachable(&loaded.heap);
-    answer.json(
-        "unreachable",
-        json!({ "bytes": rest.bytes, "objects": rest.objects }),
-    );
+    let in_json = json!({ "bytes": rest.bytes, "objects": rest.objects });
+    answer.json("unreachable", in_json);
     if rest.objects > 0 {
         let (bytes, objects) = (grouped(rest.bytes), counted(rest.objects, "object"));
         answer.line(format!(

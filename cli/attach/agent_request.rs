@@ -128,6 +128,7 @@ impl Reply {
     /// An error, with the agent's reason, if it has made no dump.
     pub(crate) fn check_dumped(&self) -> Result<(), Failure> {
         let pid = self.pid;
+        let see = format!("the reason is on the stderr of the JVM {pid}");
         let why = match self.answer.returned {
             Some(0) => return Ok(()),
             Some(100 | 200) if !self.reason().is_empty() => {
@@ -137,12 +138,8 @@ impl Reply {
                 };
                 self.reason() + advice
             }
-            Some(100) => {
-                format!(
-                    "the agent refuses these options; the reason is on the stderr of the JVM {pid}"
-                )
-            }
-            Some(200) => format!("there is no dump; the reason is on the stderr of the JVM {pid}"),
+            Some(100) => format!("the agent refuses these options; {see}"),
+            Some(200) => format!("there is no dump; {see}"),
             Some(code) => {
                 format!(
                     "the JVM {pid} could not load the agent (its answer is {code}); see its stderr"
@@ -167,10 +164,8 @@ impl Reply {
             Some(0) => return Ok(()),
             Some(_) if !self.reason().is_empty() => {
                 let reason = self.reason();
-                format!(
-                    "{}. {advice}",
-                    reason.strip_prefix(NO_DUMP).unwrap_or(&reason)
-                )
+                let reason = reason.strip_prefix(NO_DUMP).unwrap_or(&reason);
+                format!("{reason}. {advice}")
             }
             Some(_) => {
                 format!("nothing was sent; the reason is on the stderr of the JVM {pid}. {advice}")

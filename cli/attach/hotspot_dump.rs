@@ -30,10 +30,9 @@ pub(crate) fn make(
 ) -> Result<(), Failure> {
     let is_packed = place.path.extension().is_some_and(|ending| ending == "gz");
     if is_packed && !packs(jvm)? {
-        return Err(Failure::writing(
-            &place.path,
-            "the own dumper of this JVM does not compress; choose a name that does not end in .gz",
-        ));
+        let why =
+            "the own dumper of this JVM does not compress; choose a name that does not end in .gz";
+        return Err(Failure::writing(&place.path, why));
     }
     let part = Part::of(jvm, place).map_err(|error| Failure::writing(&place.path, error))?;
     writeln!(
@@ -43,12 +42,8 @@ pub(crate) fn make(
         jvm.pid
     )?;
     let level: &[u8] = if is_packed { b"1" } else { b"" };
-    let words = [
-        b"dumpheap",
-        part.path.as_os_str().as_bytes(),
-        b"-all",
-        level,
-    ];
+    let path = part.path.as_os_str().as_bytes();
+    let words = [b"dumpheap", path, b"-all", level];
     let text = jvm.ask(words, waiting).map_err(Failure::Input)?;
     if !text.contains("Heap dump file created") {
         let lines: Vec<&str> = text.lines().skip(1).collect();
@@ -125,21 +120,14 @@ impl Part {
     }
 
     fn rename(&self, name: &OsString) -> rustix::io::Result<()> {
-        let part = &self.names.0;
-        let renamed = renameat_with(
-            &self.folder,
-            part,
-            &self.folder,
-            name,
-            RenameFlags::NOREPLACE,
-        );
-        match renamed {
+        let (part, folder) = (&self.names.0, &self.folder);
+        match renameat_with(folder, part, folder, name, RenameFlags::NOREPLACE) {
             // A file system that knows no such rename.
             Err(Errno::INVAL | Errno::NOSYS) => {
-                if statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+                if statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
                     return Err(Errno::EXIST);
                 }
-                rustix::fs::renameat(&self.folder, part, &self.folder, name)
+                rustix::fs::renameat(folder, part, folder, name)
             }
             other => other,
         }

@@ -96,12 +96,8 @@ fn options(file: &Path, arguments: &Arguments) -> Result<String, Failure> {
     let name = file
         .to_str()
         .filter(|name| !name.contains([',', '%', '\0']));
-    let name = name.ok_or_else(|| {
-        Failure::writing(
-            file,
-            "the agent accepts no name with a comma, a percent sign or invalid UTF-8",
-        )
-    })?;
+    let why = "the agent accepts no name with a comma, a percent sign or invalid UTF-8";
+    let name = name.ok_or_else(|| Failure::writing(file, why))?;
     Ok(arguments.told(&format!("file={name}")))
 }
 

@@ -30,10 +30,8 @@ pub(crate) fn write_new<T>(
     content: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     if fs::symlink_metadata(path).is_ok() {
-        return Err(Failure::writing(
-            path,
-            "it exists; name another file, or remove it first",
-        ));
+        let why = "it exists; name another file, or remove it first";
+        return Err(Failure::writing(path, why));
     }
     replace(path, None, PRIVATE, content).map_err(|failure| failure.of_target(path))
 }
@@ -74,16 +72,12 @@ fn put<T>(
         return through(opened, content);
     }
     if input.is(facts) {
-        return Err(Failure::writing(
-            path,
-            "it is the file that is read; name another",
-        ));
+        let why = "it is the file that is read; name another";
+        return Err(Failure::writing(path, why));
     }
     if is_hprof(&place)? {
-        return Err(Failure::writing(
-            path,
-            "it is a heap dump or a profile, which could not be made again; name another file, or remove it first",
-        ));
+        let why = "it is a heap dump or a profile, which could not be made again; name another file, or remove it first";
+        return Err(Failure::writing(path, why));
     }
     // Another user's file may have been made for all to read.
     let mode = match facts.uid() == geteuid().as_raw() {

@@ -149,12 +149,10 @@ impl<'a> HeapTools<'a> {
                 let (top, locals) = (top.unwrap_or(10), LOCALS);
                 Threads { top, locals, full }.answer(loaded)
             }
-            "memory" => memory::answer(
-                &loaded.file,
-                &loaded.heap,
-                source.as_ref(),
-                top.unwrap_or(10),
-            ),
+            "memory" => {
+                let (file, heap, top) = (&loaded.file, &loaded.heap, top.unwrap_or(10));
+                memory::answer(file, heap, source.as_ref(), top)
+            }
             "waste" => {
                 let top = top.unwrap_or(5);
                 Waste { top, strings }.answer(loaded)

@@ -8,7 +8,7 @@ use std::path::Path;
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 14] = [
     ("agent", 14849),
-    ("cli", 12357),
+    ("cli", 11621),
     ("crates/base/format", 1599),
     ("crates/base/headroom", 281),
     ("crates/base/options", 1812),

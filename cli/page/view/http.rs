@@ -86,7 +86,7 @@ impl Door {
         let answer = Answer {
             status: refused,
             kind: "text/plain",
-            body: format!("{}\n", refused),
+            body: format!("{refused}\n"),
         };
         send(stream, &answer, until).ok()?;
         stream.shutdown(Shutdown::Write).ok()?;
@@ -200,8 +200,7 @@ pub(super) fn send(stream: &mut TcpStream, answer: &Answer, until: Instant) -> i
         _ => "",
     };
     let mut head = format!(
-        "HTTP/1.1 {}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {}\r\n{allow}",
-        status,
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {}\r\n{allow}",
         body.len()
     );
     for header in HEADERS.lines() {

@@ -129,11 +129,6 @@ fn page(loaded: &Loaded, shown: Shown, process: Option<&Process>) -> Result<Stri
 }
 
 fn answer(answers: &Answers<'_>, page: &str, request: &Request) -> Answer {
-    let in_json = |status, body: &serde_json::Value| Answer {
-        status,
-        kind: "application/json",
-        body: body.to_string(),
-    };
     if request.path.is_empty() {
         return Answer {
             status: http::OK,
@@ -141,13 +136,18 @@ fn answer(answers: &Answers<'_>, page: &str, request: &Request) -> Answer {
             body: page.to_owned(),
         };
     }
-    match answers.answer(request) {
-        Some(Ok(body)) => in_json(http::OK, &body),
+    let (status, body) = match answers.answer(request) {
+        Some(Ok(body)) => (http::OK, body),
         Some(Err(fault)) => {
             let why = plain(&fault.to_string());
-            in_json(http::NOT_FOUND, &json!({ "error": why }))
+            (http::NOT_FOUND, json!({ "error": why }))
         }
-        None => in_json(http::NOT_FOUND, &json!({ "error": "not found" })),
+        None => (http::NOT_FOUND, json!({ "error": "not found" })),
+    };
+    Answer {
+        status,
+        kind: "application/json",
+        body: body.to_string(),
     }
 }
 
