@@ -2,10 +2,8 @@
 
 use super::jvm_name::jvm_name;
 use crate::files::heap_file::{GraphArguments, Loaded};
-use crate::output::markdown;
-use crate::output::outcome::{Failure, Verdict};
-use crate::output::sections::Sections;
 use crate::output::stdout::to_stdout;
+use crate::output::{markdown, Failure, Sections, Verdict};
 
 /// A question about a heap that is in memory. Its fields are the options of the command.
 pub(crate) trait Question: clap::Args {

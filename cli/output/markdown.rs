@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::output::sections::Sections;
+use crate::output::Sections;
 
 /// Most lines of the block: with what is around it, an answer has at most forty.
 const LINES: usize = 33;

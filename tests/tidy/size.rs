@@ -7,19 +7,19 @@ use std::path::Path;
 /// Most lines of product code of each package: neither blank nor comment, without tests, examples
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 14] = [
-    ("agent", 14849),
-    ("cli", 12431),
+    ("agent", 14653),
+    ("cli", 11694),
     ("crates/base/format", 1599),
     ("crates/base/headroom", 281),
     ("crates/base/options", 1812),
-    ("crates/read/graph", 10250),
+    ("crates/read/graph", 10248),
     ("crates/read/reader", 6880),
     ("crates/read/text", 1327),
     ("crates/vm/bytecode", 2523),
-    ("crates/vm/hotspot", 4520),
-    ("crates/vm/jvm", 4786),
-    ("crates/vm/snapshot", 3527),
-    ("tables", 1154),
+    ("crates/vm/hotspot", 4475),
+    ("crates/vm/jvm", 4728),
+    ("crates/vm/snapshot", 3518),
+    ("tables", 968),
     ("writer", 3811),
 ];
 /// Most words of each document.
