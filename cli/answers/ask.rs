@@ -1,8 +1,10 @@
 //! A question of a heap, and the command that asks it.
 
+use std::io;
+
 use super::jvm_name::jvm_name;
 use crate::files::heap_file::{GraphArguments, Loaded};
-use crate::output::stdout::to_stdout;
+
 use crate::output::{markdown, Failure, Sections, Verdict};
 
 /// A question about a heap that is in memory. Its fields are the options of the command.
@@ -44,7 +46,7 @@ impl<Q: Question> Arguments<Q> {
             let jvm = jvm.map_or_else(String::new, |jvm| format!("; the heap of {jvm}"));
             let origin = format!("hprof {}{jvm}", env!("CARGO_PKG_VERSION"));
             loaded.file.done();
-            to_stdout(|to| markdown::print(to, &answer, &origin))?;
+            markdown::print(&mut io::stdout().lock(), &answer, &origin)?;
             return Ok(verdict);
         }
         loaded.print(self.json, answer)?;
