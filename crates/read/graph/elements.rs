@@ -340,6 +340,10 @@ impl Search<'_, '_> {
         };
         let mut classes: FxHashSet<u32> = FxHashSet::default();
         self.pass(&mut classes, elements.class);
+        let all = self.heap.objects_of(|it| classes.contains(&it)).count() as u64;
+        if all == elements.objects {
+            return;
+        }
         let mut tops = Elements::none(elements.class, elements.example);
         let (mut linked, mut inner) = (0, 0);
         // An object, and whether one of them is above it, and next to it.
