@@ -7,21 +7,10 @@ use tables::profile::{Costs, Method, Share};
 
 use crate::Moment;
 
-/// The CPU SAMPLES block.
-#[derive(Clone, Copy, Debug)]
-pub struct CpuSamplesBlock<'a> {
-    /// The samples, ranked; their traces precede the block.
-    pub samples: &'a Costs<'a>,
-    /// The time of the count.
-    pub at: Moment,
-}
-
-impl CpuSamplesBlock<'_> {
-    /// Writes the block; without rows, it has no line of column names.
-    pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
-        let total = self.samples.total();
-        block("CPU SAMPLES", total, self.at, ranked(self.samples), out)
-    }
+/// Writes the CPU SAMPLES block of samples that were counted at this time; their traces precede the
+/// block. Without rows, it has no line of column names.
+pub fn cpu_samples(samples: &Costs<'_>, at: Moment, out: &mut impl Write) -> io::Result<()> {
+    block("CPU SAMPLES", samples.total(), at, ranked(samples), out)
 }
 
 /// Writes the block of a record, whose rows are ranked; `top` returns the method on top of a trace.
@@ -46,21 +35,10 @@ pub(crate) fn recorded_samples<'n>(
     block("CPU SAMPLES", total, at, rows, out)
 }
 
-/// The CPU TIME block: the times of methods.
-#[derive(Clone, Copy, Debug)]
-pub struct CpuTimeBlock<'a> {
-    /// The times, in nanoseconds and ranked; their traces precede the block.
-    pub times: &'a Costs<'a>,
-    /// The time of the count.
-    pub at: Moment,
-}
-
-impl CpuTimeBlock<'_> {
-    /// Writes the block; without rows, it has no line of column names.
-    pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
-        let total = millis(self.times.total());
-        block("CPU TIME (ms)", total, self.at, ranked(self.times), out)
-    }
+/// Writes the CPU TIME block of times in nanoseconds, like [`cpu_samples`].
+pub fn cpu_time(times: &Costs<'_>, at: Moment, out: &mut impl Write) -> io::Result<()> {
+    let total = millis(times.total());
+    block("CPU TIME (ms)", total, at, ranked(times), out)
 }
 
 /// Milliseconds, rounded.
