@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use crate::cpu::millis;
+use crate::cpu::{block, millis, Row};
 use crate::Moment;
 use format::ClassName;
-use tables::profile::{Contention, Contentions, Ranked};
+use tables::profile::Contentions;
 
 /// Writes the MONITOR TIME block of contention that was counted at this time; its traces precede
 /// the block. Without rows, it has no line of column names.
@@ -14,26 +14,13 @@ pub fn monitor_time(
     at: Moment,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let total = millis(contentions.total_nanos());
-    writeln!(out, "MONITOR TIME BEGIN (total = {total} ms) {at}")?;
-    let rows = contentions.rows();
-    if !rows.is_empty() {
-        writeln!(out, "rank   self  accum   count trace monitor")?;
-    }
-    rows.iter().try_for_each(|ranked| row(ranked, out))?;
-    writeln!(out, "MONITOR TIME END")
-}
-
-fn row(ranked: &Ranked<'_, Contention<'_>>, out: &mut impl Write) -> io::Result<()> {
-    let contention = ranked.row;
-    writeln!(
-        out,
-        "{:>4} {} {} {:>7} {:>5} {} (Java)",
-        ranked.rank,
-        ranked.own,
-        ranked.accumulated,
-        contention.count,
-        contention.trace.get(),
-        ClassName::from_signature(contention.signature)
-    )
+    let total = format!("{} ms", millis(contentions.total_nanos()));
+    let rows = contentions.rows().iter().map(|ranked| Row {
+        own: ranked.own,
+        accumulated: ranked.accumulated,
+        count: ranked.row.count,
+        trace: ranked.row.trace.get(),
+        what: format!("{} (Java)", ClassName::from_signature(ranked.row.signature)),
+    });
+    block("MONITOR TIME", total, at, "monitor", rows, out)
 }
