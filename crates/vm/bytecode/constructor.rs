@@ -42,7 +42,7 @@ impl Constructor<'_> {
         // Version 50 may lack frames; the JVM then verifies the class like older ones.
         let jumps = self.program.instructions().iter();
         let has_jumps = jumps.into_iter().any(|i| is_jump(*i));
-        let version = self.class.major_version();
+        let version = self.class.major_version;
         if version > 50 || version == 50 && (self.frames.is_some() || !has_jumps) {
             self.by_frames().map(Some)
         } else {

@@ -21,7 +21,7 @@ pub(crate) fn covered(
 ) -> Result<Option<Vec<Range<usize>>>, Reason> {
     // The constructor of Object need not call another one: its `this` is initialized from the
     // start.
-    let runs = if method.name == b"<init>" && class.super_name().is_some() {
+    let runs = if method.name == b"<init>" && class.super_name.is_some() {
         let constructor = Constructor {
             class,
             method,

@@ -109,7 +109,7 @@ impl<'a> MethodRewriter<'a> {
 
     /// The special role of a JDK method.
     fn special(&self, method: Method<'_>) -> Option<Special> {
-        let name = (self.class.name(), method.name, method.descriptor);
+        let name = (self.class.name, method.name, method.descriptor);
         let (special, is_wanted) = match name {
             (b"java/lang/Object", b"<init>", _) => (Special::ObjectInit, self.plan.object_init),
             (b"java/lang/OutOfMemoryError", b"<init>", _) => {
@@ -253,7 +253,7 @@ impl<'a> MethodRewriter<'a> {
         out: &mut Vec<u8>,
     ) -> Result<(), Reason> {
         let has_more = !self.covered.is_empty() || !self.snippets.entry_frames.is_empty();
-        let needs_frame = has_more && self.class.major_version() >= FIRST_WITH_FRAMES;
+        let needs_frame = has_more && self.class.major_version >= FIRST_WITH_FRAMES;
         let has_frames = self.attribute(code, STACK_MAP_TABLE).is_some();
         let added = u16::from(needs_frame && !has_frames);
         let count = code.attribute_count.checked_add(added);
@@ -296,7 +296,7 @@ impl<'a> MethodRewriter<'a> {
         if let Some(body) = old {
             frames.copy(&self.layout, body)?;
         }
-        if !self.covered.is_empty() && self.class.major_version() >= FIRST_WITH_FRAMES {
+        if !self.covered.is_empty() && self.class.major_version >= FIRST_WITH_FRAMES {
             let throwable = additions.class(b"java/lang/Throwable")?;
             frames.handler(self.layout.end(), throwable)?;
         }
