@@ -8,7 +8,7 @@ use crate::java_errors::JavaErrors;
 use crate::message::{counted, or_none, say, say_if, tell_of_panics};
 use crate::net::{Commanded, Net};
 use crate::order::{Order, Recipient};
-use crate::profile::{self, CpuSamples, Part, Profiles};
+use crate::profile::{self, Part, Profiles};
 use crate::receiver;
 use crate::thrown::Thrower;
 use crate::trigger::{kept_files, leaks, sample_once, Triggers};
@@ -143,7 +143,7 @@ impl Session {
             census: self.listens.then_some(&self.census),
             profiled: heap::Profiled {
                 allocations: self.profiles.allocations.as_ref(),
-                cpu: cpu.map(CpuSamples::traces).zip(counts.as_ref()),
+                cpu: cpu.map(|it| &*it.traces).zip(counts.as_ref()),
             },
         };
         kept_files::make_room(order);

@@ -88,7 +88,7 @@ mod frame {
     fn hit(bencher: Bencher<'_, '_>) {
         let frames = FrameTable::default();
         hits(bencher, frame, |frame| {
-            black_box_drop(frames.intern(frame));
+            black_box_drop(frames.intern(&frame));
         });
     }
 
@@ -96,7 +96,7 @@ mod frame {
     fn miss(bencher: Bencher<'_, '_>) {
         let frames = FrameTable::default();
         misses(bencher, frame, |frame| {
-            black_box_drop(frames.intern(frame));
+            black_box_drop(frames.intern(&frame));
         });
     }
 }
@@ -114,15 +114,15 @@ mod trace {
 
     #[divan::bench(args = [4, 16], threads = [1, 2, 8], sample_size = 2000)]
     fn hit(bencher: Bencher<'_, '_>, depth: u32) {
-        let traces = TraceTable::new();
+        let traces = TraceTable::default();
         let key = |number| trace(number, depth);
-        hits(bencher, key, |trace| black_box_drop(traces.intern(trace)));
+        hits(bencher, key, |trace| black_box_drop(traces.intern(&trace)));
     }
 
     #[divan::bench(args = [4, 16], threads = [1, 2, 8], sample_size = 2000)]
     fn miss(bencher: Bencher<'_, '_>, depth: u32) {
-        let traces = TraceTable::new();
+        let traces = TraceTable::default();
         let key = |number| trace(number, depth);
-        misses(bencher, key, |trace| black_box_drop(traces.intern(trace)));
+        misses(bencher, key, |trace| black_box_drop(traces.intern(&trace)));
     }
 }

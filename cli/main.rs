@@ -105,10 +105,7 @@ fn advised(mut fault: clap::Error) -> clap::Error {
         Some(ContextValue::String(file)) if is_dump && !file.starts_with('-') => file.clone(),
         _ => return fault,
     };
-    let advice = format!("-o names the file: -o {file}").into();
-    fault.insert(
-        ContextKind::Suggested,
-        ContextValue::StyledStrs(vec![advice]),
-    );
+    let advice = vec![format!("-o names the file: -o {file}").into()];
+    fault.insert(ContextKind::Suggested, ContextValue::StyledStrs(advice));
     fault
 }

@@ -22,11 +22,6 @@ pub struct CensusSnapshot {
 }
 
 impl Census {
-    /// All counters at 0.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Adds what was there before the first event: live platform threads and loaded classes, arrays
     /// included.
     pub fn note_found(&self, threads: u64, classes: u64) {
@@ -60,7 +55,7 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_between_threads() {
-        let census = Census::new();
+        let census = Census::default();
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| (0..1000).for_each(|_| census.note_class_load()));

@@ -1,7 +1,5 @@
 //! The class table: the classes that are loaded, arrays included.
 
-use std::sync::Arc;
-
 use crate::{ClassId, LoaderId, Rows, StringId};
 use format::BasicType;
 
@@ -44,46 +42,9 @@ impl ClassRow {
 
 /// Classes in order of arrival. They have no key: two classes with the same name are two rows.
 ///
-/// Any thread may call any method.
-#[derive(Debug, Default)]
-pub struct ClassTable {
-    classes: Rows<ClassRow, ClassId>,
-}
-
-impl ClassTable {
-    /// Appends a class and returns its id.
-    pub fn add(&self, row: ClassRow) -> ClassId {
-        self.classes.add(Arc::new(row))
-    }
-
-    /// The class with this id; `None` if the id came from elsewhere.
-    pub fn get(&self, id: ClassId) -> Option<Arc<ClassRow>> {
-        self.classes.get(id)
-    }
-
-    /// Replaces a class's row; false if there is no such class.
-    ///
-    /// A class may refer to a superclass that has no row yet, so rows are added first and completed
-    /// when all have an id.
-    pub fn replace(&self, id: ClassId, row: ClassRow) -> bool {
-        self.classes.replace(id, Arc::new(row))
-    }
-
-    /// How many classes there are.
-    pub fn len(&self) -> usize {
-        self.classes.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.classes.is_empty()
-    }
-
-    /// Calls `visit` for each class in the order of ids; no lock is held meanwhile.
-    pub fn for_each(&self, visit: impl FnMut(ClassId, &ClassRow)) {
-        self.classes.for_each(visit);
-    }
-}
+/// A class may refer to a superclass that has no row yet, so rows are added first and completed
+/// when all have an id.
+pub type ClassTable = Rows<ClassRow, ClassId>;
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,5 @@
 //! The frame table: positions in methods.
 
-use std::sync::Arc;
-
 use crate::{ClassId, FrameId, Interner, StringId};
 
 /// A frame's position in its source.
@@ -33,38 +31,8 @@ pub struct Frame {
     pub line: Line,
 }
 
-/// Frames, each kept once. Any thread may call any method.
-#[derive(Debug, Default)]
-pub struct FrameTable {
-    frames: Interner<Frame, FrameId>,
-}
-
-impl FrameTable {
-    /// The id of this frame. Adds the frame if it is new.
-    pub fn intern(&self, frame: Frame) -> FrameId {
-        self.frames.intern(frame)
-    }
-
-    /// The frame with this id; `None` if the id came from elsewhere.
-    pub fn get(&self, id: FrameId) -> Option<Arc<Frame>> {
-        self.frames.get(id)
-    }
-
-    /// How many different frames there are.
-    pub fn len(&self) -> usize {
-        self.frames.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.frames.is_empty()
-    }
-
-    /// Calls `visit` for each frame in the order of ids; no lock is held meanwhile.
-    pub fn for_each(&self, visit: impl FnMut(FrameId, &Frame)) {
-        self.frames.for_each(visit);
-    }
-}
+/// Frames, each kept once.
+pub type FrameTable = Interner<Frame, FrameId>;
 
 #[cfg(test)]
 mod tests {
@@ -81,12 +49,12 @@ mod tests {
             source: name,
             line,
         };
-        let ten = frames.intern(at(Line::Number(10)));
-        assert_eq!(frames.intern(at(Line::Number(10))), ten);
-        assert_ne!(frames.intern(at(Line::Number(11))), ten);
+        let ten = frames.intern(&at(Line::Number(10)));
+        assert_eq!(frames.intern(&at(Line::Number(10))), ten);
+        assert_ne!(frames.intern(&at(Line::Number(11))), ten);
         assert_ne!(
-            frames.intern(at(Line::Native)),
-            frames.intern(at(Line::Unknown))
+            frames.intern(&at(Line::Native)),
+            frames.intern(&at(Line::Unknown))
         );
         assert_eq!(frames.len(), 4);
         assert_eq!(frames.get(ten).unwrap().line, Line::Number(10));

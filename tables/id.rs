@@ -18,7 +18,7 @@ pub trait DenseId: Copy {
 }
 
 macro_rules! dense_id {
-    ($(#[$doc:meta])* $name:ident) => {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(NonZeroU32);
@@ -65,39 +65,27 @@ macro_rules! dense_id {
                 Self(NonZeroU32::MAX)
             }
         }
-    };
+    )*};
 }
 
 dense_id! {
     /// A string; also its id in the file.
-    StringId
-}
-dense_id! {
+    StringId;
     /// A loaded class; also its class serial number in the file.
-    ClassId
-}
-dense_id! {
+    ClassId;
     /// A class loader other than the bootstrap loader. Never written, because a file identifies
     /// loaders by object.
-    LoaderId
-}
-dense_id! {
+    LoaderId;
     /// A stack frame; also its id in the file.
-    FrameId
-}
-dense_id! {
+    FrameId;
     /// A stack trace; also its serial number in the file.
-    TraceId
-}
-dense_id! {
+    TraceId;
     /// A thread; also its serial number in the file.
-    ThreadId
-}
-dense_id! {
+    ThreadId;
     /// An object's position in the table of one dump; the walk uses it as the object's JVMTI tag.
     ///
     /// Not the object's id in the file, which is [`ObjectId`].
-    ObjectIndex
+    ObjectIndex;
 }
 
 impl TraceId {

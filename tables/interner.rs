@@ -1,6 +1,5 @@
 //! The interner: the one mechanism that maps equal keys to one dense id.
 
-use std::borrow::Borrow;
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -30,14 +29,17 @@ impl<K: ?Sized + Eq + Hash, I> Default for Interner<K, I> {
 
 impl<K: ?Sized + Eq + Hash, I: DenseId> Interner<K, I> {
     /// The id of this key. Adds the key if it is new.
-    pub fn intern(&self, key: impl Borrow<K> + Into<Arc<K>>) -> I {
+    pub fn intern(&self, key: &K) -> I
+    where
+        K: ToOwned<Owned: Into<Arc<K>>>,
+    {
         // Most keys are known already, so look before allocating.
-        if let Some(id) = self.ids.get(key.borrow()) {
+        if let Some(id) = self.ids.get(key) {
             return *id;
         }
         // The entry locks the shard, so no other thread can add this key between the lookup and the
         // insertion.
-        match self.ids.entry(key.into()) {
+        match self.ids.entry(key.to_owned().into()) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(place) => {
                 let id = self.rows.add(Arc::clone(place.key()));

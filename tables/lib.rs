@@ -55,7 +55,7 @@ pub use trace::{Trace, TraceTable};
 ///
 /// The dumping thread creates a new one for each dump and drops it afterwards. Any thread may use
 /// any table at any time; see the crate's page for the locks.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Tables {
     /// Names and signatures.
     pub strings: StringTable,
@@ -71,9 +71,18 @@ pub struct Tables {
     pub threads: ThreadTable,
 }
 
-impl Tables {
+impl Default for Tables {
     /// Tables that are empty except for the empty trace.
-    pub fn new() -> Self {
-        Self::default()
+    fn default() -> Self {
+        let traces = TraceTable::default();
+        let _empty: TraceId = traces.intern(&Trace::default());
+        Self {
+            strings: StringTable::default(),
+            classes: ClassTable::default(),
+            loaders: LoaderTable::default(),
+            frames: FrameTable::default(),
+            traces,
+            threads: ThreadTable::default(),
+        }
     }
 }

@@ -33,11 +33,6 @@ pub struct ObjectTable {
 }
 
 impl ObjectTable {
-    /// A table without objects; allocates nothing.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Appends an object without an address and returns its index, which is dense from 1. Fails
     /// instead of aborting if there is no memory.
     pub fn push(&mut self) -> Result<ObjectIndex, TableFull> {
@@ -106,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_address_may_come_later() {
-        let mut objects = ObjectTable::new();
+        let mut objects = ObjectTable::default();
         assert!(objects.is_empty());
         let first = objects.push().unwrap();
         let second = objects.push_at(0x7F00_0028).unwrap();
@@ -119,7 +114,7 @@ mod tests {
 
     #[test]
     fn what_is_no_address_is_refused() {
-        let mut objects = ObjectTable::new();
+        let mut objects = ObjectTable::default();
         let first = objects.push().unwrap();
         for address in [0, 0x7F00_0011] {
             assert!(!objects.set_address(first, address));

@@ -29,8 +29,8 @@ impl<T: ?Sized, I> Default for Rows<T, I> {
 
 impl<T: ?Sized, I: DenseId> Rows<T, I> {
     /// Appends a row and returns its id.
-    pub fn add(&self, row: Arc<T>) -> I {
-        let mut rows = self.rows.write();
+    pub fn add(&self, row: impl Into<Arc<T>>) -> I {
+        let (row, mut rows) = (row.into(), self.rows.write());
         match I::from_index(rows.len()) {
             Some(id) => {
                 rows.push(row);
@@ -48,10 +48,10 @@ impl<T: ?Sized, I: DenseId> Rows<T, I> {
     /// Replaces a row; false if there is no such id.
     ///
     /// An `Arc` of the old row stays valid.
-    pub fn replace(&self, id: I, row: Arc<T>) -> bool {
+    pub fn replace(&self, id: I, row: impl Into<Arc<T>>) -> bool {
         match self.rows.write().get_mut(id.index()) {
             Some(place) => {
-                *place = row;
+                *place = row.into();
                 true
             }
             None => false,
@@ -90,10 +90,10 @@ mod tests {
     fn rows_keep_their_ids() {
         let rows: Rows<str, ThreadId> = Rows::default();
         assert!(rows.is_empty());
-        let a = rows.add("a".into());
-        let b = rows.add("b".into());
+        let a = rows.add("a");
+        let b = rows.add("b");
         assert_eq!((a.get(), b.get()), (1, 2));
-        assert!(rows.replace(a, "c".into()));
+        assert!(rows.replace(a, "c"));
         assert_eq!(rows.get(a).as_deref(), Some("c"));
         assert_eq!(rows.get(b).as_deref(), Some("b"));
         assert_eq!(rows.len(), 2);
@@ -104,15 +104,15 @@ mod tests {
         let rows: Rows<str, ThreadId> = Rows::default();
         let stranger = ThreadId::new(9).unwrap();
         assert_eq!(rows.get(stranger), None);
-        assert!(!rows.replace(stranger, "x".into()));
+        assert!(!rows.replace(stranger, "x"));
     }
 
     #[test]
     fn the_closure_may_use_the_table() {
         let rows: Rows<str, ThreadId> = Rows::default();
-        rows.add("a".into());
+        rows.add("a");
         rows.for_each(|_, row| {
-            rows.add(row.into());
+            rows.add(row);
         });
         assert_eq!(rows.len(), 2);
     }

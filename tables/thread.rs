@@ -1,7 +1,5 @@
 //! The thread table: the threads that were alive at the dump.
 
-use std::sync::Arc;
-
 use crate::{ObjectIndex, Rows, StringId, ThreadId, TraceId};
 
 /// One thread (format text, START THREAD).
@@ -19,47 +17,11 @@ pub struct ThreadRow {
     pub trace: TraceId,
 }
 
-/// Threads in order of arrival. Rows are never merged: each is one thread. Any thread may call any
-/// method.
-#[derive(Debug, Default)]
-pub struct ThreadTable {
-    threads: Rows<ThreadRow, ThreadId>,
-}
-
-impl ThreadTable {
-    /// Appends a thread and returns its id.
-    pub fn add(&self, row: ThreadRow) -> ThreadId {
-        self.threads.add(Arc::new(row))
-    }
-
-    /// The thread with this id; `None` if the id came from elsewhere.
-    pub fn get(&self, id: ThreadId) -> Option<Arc<ThreadRow>> {
-        self.threads.get(id)
-    }
-
-    /// Replaces a thread's row; false if there is no such thread.
-    ///
-    /// A trace contains its thread's id, so a thread is added with the empty trace and gets its own
-    /// trace later.
-    pub fn replace(&self, id: ThreadId, row: ThreadRow) -> bool {
-        self.threads.replace(id, Arc::new(row))
-    }
-
-    /// How many threads there are.
-    pub fn len(&self) -> usize {
-        self.threads.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.threads.is_empty()
-    }
-
-    /// Calls `visit` for each thread in the order of ids; no lock is held meanwhile.
-    pub fn for_each(&self, visit: impl FnMut(ThreadId, &ThreadRow)) {
-        self.threads.for_each(visit);
-    }
-}
+/// Threads in order of arrival. Rows are never merged: each is one thread.
+///
+/// A trace contains its thread's id, so a thread is added with the empty trace and gets its own
+/// trace later.
+pub type ThreadTable = Rows<ThreadRow, ThreadId>;
 
 #[cfg(test)]
 mod tests {

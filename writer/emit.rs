@@ -355,7 +355,7 @@ mod tests {
 
     /// One class, and one thread with one frame on its stack; the thread's object is the first.
     fn small_tables(objects: &mut ObjectTable) -> (Tables, ThreadId) {
-        let tables = Tables::new();
+        let tables = Tables::default();
         let name = tables.strings.intern(b"a\xC0\x80");
         let fields = Some(Vec::new());
         let (loader, super_class) = (None, None);
@@ -375,7 +375,7 @@ mod tests {
             source: name,
             line,
         };
-        let frame = tables.frames.intern(frame);
+        let frame = tables.frames.intern(&frame);
         let object = objects.push_at(0x1_0000).unwrap();
         let trace = TraceId::EMPTY;
         let row = ThreadRow {
@@ -386,7 +386,7 @@ mod tests {
             trace,
         };
         let thread = tables.threads.add(row.clone());
-        let trace = tables.traces.intern(TraceRow {
+        let trace = tables.traces.intern(&TraceRow {
             thread: Some(thread),
             frames: vec![frame],
         });
@@ -396,7 +396,7 @@ mod tests {
 
     #[test]
     fn texts_that_are_no_names_become_stars() {
-        let mut objects = ObjectTable::new();
+        let mut objects = ObjectTable::default();
         let (tables, thread) = small_tables(&mut objects);
         let intern = |text: &[u8]| tables.strings.intern(text);
         let row = tables.threads.get(thread).unwrap();
@@ -431,7 +431,7 @@ mod tests {
 
     #[test]
     fn a_record_comes_after_what_it_names() {
-        let mut objects = ObjectTable::new();
+        let mut objects = ObjectTable::default();
         let (tables, _) = small_tables(&mut objects);
         let records = records(&written_head(&tables, &objects));
         let tags: Vec<u8> = records.iter().map(|record| record.0).collect();
@@ -458,7 +458,7 @@ mod tests {
 
     #[test]
     fn a_large_head_goes_in_buffers() {
-        let tables = Tables::new();
+        let tables = Tables::default();
         for number in 0..3_000 {
             tables.strings.intern(format!("{number:01000}").as_bytes());
         }
@@ -467,7 +467,7 @@ mod tests {
             sizes.push(bytes.len());
             Ok(())
         };
-        let (objects, texts) = (ObjectTable::new(), (&tables, Texts::All));
+        let (objects, texts) = (ObjectTable::default(), (&tables, Texts::All));
         head(
             crate::record::header(0),
             texts,
@@ -483,7 +483,7 @@ mod tests {
     #[test]
     fn the_receivers_error_ends_the_head() {
         let mut receive = |_| Err(WriteError::Closed);
-        let (tables, objects) = (Tables::new(), ObjectTable::new());
+        let (tables, objects) = (Tables::default(), ObjectTable::default());
         let texts = (&tables, Texts::All);
         let written = head(
             crate::record::header(0),
@@ -522,7 +522,7 @@ mod tests {
 
     #[test]
     fn the_thread_comes_before_what_it_holds() {
-        let mut objects = ObjectTable::new();
+        let mut objects = ObjectTable::default();
         let (tables, thread) = small_tables(&mut objects);
         let own = objects.id(ObjectIndex::new(1).unwrap()).unwrap().get();
         let object = objects.push_at(0x1_0000).unwrap();
@@ -580,7 +580,7 @@ mod tests {
 
     #[test]
     fn no_reader_meets_a_thread_it_does_not_know() {
-        let mut objects = ObjectTable::new();
+        let mut objects = ObjectTable::default();
         let object = objects.push_at(0x1_0000).unwrap();
         let held = objects.id(object).unwrap().get();
         let stranger = ThreadId::new(3).unwrap();
@@ -590,6 +590,9 @@ mod tests {
             frame: Some(0),
         }];
         let expected = [(RootKind::JniGlobal, held, held.to_be_bytes().to_vec())];
-        assert_eq!(written_roots(&given, &objects, &Tables::new()), expected);
+        assert_eq!(
+            written_roots(&given, &objects, &Tables::default()),
+            expected
+        );
     }
 }

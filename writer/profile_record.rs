@@ -18,13 +18,13 @@ const CPU_SAMPLING: u32 = 0x2;
 /// Allocation sites, complete down to the cutoff. Their classes and traces must come before them in
 /// the file. The flag for "incremental" is never set.
 pub fn alloc_sites(sites: &Sites<'_>) -> Record {
-    let totals = heap_summary(sites.live(), sites.allocated());
+    let totals = heap_summary(sites.live, sites.allocated);
     Record::AllocSites(AllocSites {
-        flags: match sites.order() {
+        flags: match sites.order {
             SiteOrder::LiveBytes => 0,
             SiteOrder::AllocatedBytes => SORTED_BY_ALLOCATION,
         },
-        cutoff: ratio(sites.cutoff()),
+        cutoff: ratio(sites.cutoff),
         live_bytes: totals.live_bytes,
         live_objects: totals.live_objects,
         allocated_bytes: totals.allocated_bytes,
@@ -73,7 +73,7 @@ pub fn cpu_samples(samples: &Costs<'_>) -> Record {
         trace: ranked.row.trace.get(),
     });
     Record::CpuSamples(CpuSamples {
-        total: at_most_u4(samples.total()),
+        total: at_most_u4(samples.whole()),
         rows: rows.collect(),
     })
 }

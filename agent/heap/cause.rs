@@ -49,7 +49,7 @@ mod tests {
     use writer::{emit, record};
 
     fn head(because: Option<&str>) -> Vec<u8> {
-        let tables = Tables::new();
+        let tables = Tables::default();
         tell(because, &tables);
         tables.strings.intern(b"main");
         let mut all = Vec::new();
@@ -58,7 +58,14 @@ mod tests {
             Ok(())
         };
         let (header, texts) = (record::header(7), (&tables, emit::Texts::All));
-        emit::head(header, texts, &ObjectTable::new(), |_| None, &mut deliver).expect("a head");
+        emit::head(
+            header,
+            texts,
+            &ObjectTable::default(),
+            |_| None,
+            &mut deliver,
+        )
+        .expect("a head");
         all
     }
 

@@ -6,6 +6,7 @@
 //! taken too much of the time.
 
 use super::error::DumpError;
+use headroom::number_after;
 use std::fs::read_to_string;
 use std::time::{Duration, Instant};
 
@@ -97,23 +98,19 @@ fn memory() -> String {
 
 /// The bytes of this process's memory that are in huge pages.
 pub(super) fn huge_bytes() -> u64 {
-    kib(&memory(), "AnonHugePages:").unwrap_or(0) << 10
+    number_after(&memory(), "AnonHugePages:").unwrap_or(0) << 10
 }
 
 /// How long a fork stops the application, by the number of pages whose table entries it copies:
 /// all but these.
 fn fork_estimate(memory: &str, unforked_bytes: u64) -> Duration {
-    let anonymous = kib(memory, "Anonymous:").or_else(|| kib(memory, "RssAnon:"));
+    let anonymous = number_after(memory, "Anonymous:").or_else(|| number_after(memory, "RssAnon:"));
     let anonymous = anonymous.unwrap_or(0).saturating_sub(unforked_bytes >> 10);
-    let huge = kib(memory, "AnonHugePages:").unwrap_or(0).min(anonymous);
+    let huge = number_after(memory, "AnonHugePages:")
+        .unwrap_or(0)
+        .min(anonymous);
     let pages = (anonymous - huge) / PAGE_KIB + huge / HUGE_PAGE_KIB;
     LEAST + FOR_A_PAGE.saturating_mul(u32::try_from(pages).unwrap_or(u32::MAX))
-}
-
-/// The number on a line of such a file.
-fn kib(memory: &str, name: &str) -> Option<u64> {
-    let line = memory.lines().find_map(|line| line.strip_prefix(name))?;
-    line.split_whitespace().next()?.parse().ok()
 }
 
 #[cfg(test)]

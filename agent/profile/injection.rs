@@ -334,7 +334,7 @@ impl Injection {
         if class.name == b"java/lang/Object" && method.name == b"<init>" {
             return None;
         }
-        let tables = self.traces.tables();
+        let tables = &self.traces.tables;
         let frame = Frame {
             class: self.class(class),
             method: tables.strings.intern(method.name),
@@ -342,7 +342,7 @@ impl Injection {
             source: self.traces.source(class.source_file()),
             line: Line::Unknown,
         };
-        Some(tables.frames.intern(frame).get())
+        Some(tables.frames.intern(&frame).get())
     }
 }
 

@@ -144,7 +144,7 @@ impl Profiles {
             );
         };
         allocations.switch(on);
-        if !allocations.is_sampled() {
+        if !allocations.is_sampled {
             return Ok(());
         }
         // The event costs time even if it is ignored.
@@ -172,7 +172,7 @@ impl Profiles {
         if let Some(allocations) = &self.allocations {
             allocations.thread_end(jni);
         }
-        let ended = self.traces.threads().note_end(env, thread);
+        let ended = self.traces.threads.note_end(env, thread);
         if let (Some(thread), Some(monitors)) = (ended, &self.monitors) {
             monitors.forget(jni, thread);
         }
@@ -302,7 +302,7 @@ fn require(env: &Env, wanted: &[Capability]) -> Result<(), JvmtiError> {
 
 fn start_allocations(allocations: &Allocations, env: &Env) {
     listen(env, GARBAGE_COLLECTION_FINISH);
-    if !allocations.is_sampled() {
+    if !allocations.is_sampled {
         return;
     }
     let interval = i32::try_from(allocations.interval_bytes()).unwrap_or(i32::MAX);

@@ -1,6 +1,6 @@
 //! What conditions are about: the heap after collections, and the memory of the process.
 
-use super::watcher::{HeapUse, ResidentUse};
+use super::watcher::Use;
 use crate::message::say;
 use jvm::env::Env;
 use jvm::global::Global;
@@ -34,7 +34,7 @@ impl HeapReader {
     }
 
     /// The use of the heap, if old objects were collected since the last reading.
-    pub(super) fn read(&mut self, jni: &mut Jni<'_>) -> Option<HeapUse> {
+    pub(super) fn read(&mut self, jni: &mut Jni<'_>) -> Option<Use> {
         let found = jni.with_frame(|jni| {
             let runtime = jni.local(&self.runtime)?;
             let heap = jni.heap_bytes(&runtime)?;
@@ -44,7 +44,7 @@ impl HeapReader {
         let found = found.flatten()?;
         let last = std::mem::replace(&mut self.last, found);
         let is_new = found.old != last.old || found.collections != last.collections;
-        is_new.then_some(HeapUse {
+        is_new.then_some(Use {
             used: found.used,
             most: found.most,
         })
@@ -52,10 +52,10 @@ impl HeapReader {
 }
 
 /// The memory of the process, and the most that it may have.
-pub(super) fn resident() -> Option<ResidentUse> {
+pub(super) fn resident() -> Option<Use> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
-    Some(ResidentUse {
+    Some(Use {
         used: pages.checked_mul(page_bytes())?,
         most: headroom::most_bytes()?,
     })

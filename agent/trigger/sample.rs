@@ -1,17 +1,9 @@
 //! A sample of a heap: the objects of its classes at a moment, as a line of JSON.
 
 use format::CountedClass;
-use std::collections::HashMap;
+use std::cmp::Reverse;
 use std::fmt::{self, Display, Formatter, Write};
 use std::time::Duration;
-
-/// The objects of the classes with one name.
-#[derive(Clone, Debug)]
-struct Counted {
-    class: String,
-    instances: u64,
-    bytes: u64,
-}
 
 /// Counts of objects, of more than one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,7 +14,7 @@ struct Total {
 }
 
 impl Total {
-    fn of<'c>(counted: impl IntoIterator<Item = &'c Counted>) -> Self {
+    fn of<'c>(counted: impl IntoIterator<Item = &'c CountedClass>) -> Self {
         let mut total = Self::default();
         for one in counted {
             total.classes += 1;
@@ -73,7 +65,7 @@ impl Taken {
 pub(super) struct Sample {
     taken: Taken,
     /// The classes with the most bytes, largest first.
-    classes: Vec<Counted>,
+    classes: Vec<CountedClass>,
     rest: Total,
     all: Total,
 }
@@ -85,21 +77,18 @@ impl Sample {
         counted: impl IntoIterator<Item = CountedClass>,
         top: usize,
     ) -> Self {
-        let mut by_name: HashMap<String, (u64, u64)> = HashMap::new();
-        for one in counted {
-            let (instances, bytes) = by_name.entry(one.class).or_default();
-            *instances = instances.saturating_add(one.instances);
-            *bytes = bytes.saturating_add(one.bytes);
-        }
-        let named = by_name
-            .into_iter()
-            .map(|(class, (instances, bytes))| Counted {
-                class,
-                instances,
-                bytes,
-            });
-        let mut classes: Vec<Counted> = named.filter(|it| it.instances > 0).collect();
-        classes.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.class.cmp(&b.class)));
+        let mut classes: Vec<CountedClass> = counted.into_iter().collect();
+        classes.sort_by(|a, b| a.class.cmp(&b.class));
+        classes.dedup_by(|more, sum| {
+            let is_same = more.class == sum.class;
+            if is_same {
+                sum.instances = sum.instances.saturating_add(more.instances);
+                sum.bytes = sum.bytes.saturating_add(more.bytes);
+            }
+            is_same
+        });
+        classes.retain(|it| it.instances > 0);
+        classes.sort_by_key(|it| Reverse(it.bytes));
         let all = Total::of(&classes);
         let rest = Total::of(classes.iter().skip(top));
         classes.truncate(top);

@@ -8,21 +8,12 @@ use options::{Condition, Limits};
 use std::fmt;
 use std::time::Duration;
 
-/// The heap's use after a collection.
+/// How much of some memory is in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct HeapUse {
+pub(super) struct Use {
     /// Bytes in use.
     pub(super) used: u64,
-    /// The largest size of the heap.
-    pub(super) most: u64,
-}
-
-/// The memory of the process and its limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ResidentUse {
-    /// Bytes of the process.
-    pub(super) used: u64,
-    /// The limit.
+    /// The most that there may be: the largest size of the heap, or the limit of the process.
     pub(super) most: u64,
 }
 
@@ -32,9 +23,9 @@ pub(super) struct Reading {
     /// Time since the start.
     pub(super) at: Duration,
     /// The heap's use after a collection; `None` if there was none since the last reading.
-    pub(super) heap: Option<HeapUse>,
+    pub(super) heap: Option<Use>,
     /// The memory of the process; `None` if the system does not report it.
-    pub(super) resident: Option<ResidentUse>,
+    pub(super) resident: Option<Use>,
 }
 
 /// The cause of a dump: `heap>90%x3: …`.
@@ -92,7 +83,7 @@ impl Rule {
                 }
             }
             Condition::Resident { percent } => {
-                if let Some(ResidentUse { used, most }) = reading.resident {
+                if let Some(Use { used, most }) = reading.resident {
                     let words = || format!("the process has {} of {} MB", mega(used), mega(most));
                     self.set(is_over(used, most, percent).then(words));
                 }
@@ -125,7 +116,7 @@ impl Rule {
         }
     }
 
-    fn take_heap(&mut self, HeapUse { used, most }: HeapUse, percent: u32, in_a_row: u32) {
+    fn take_heap(&mut self, Use { used, most }: Use, percent: u32, in_a_row: u32) {
         let is_over = is_over(used, most, percent);
         self.in_a_row = if is_over {
             self.in_a_row.saturating_add(1)
@@ -239,7 +230,7 @@ mod tests {
     fn heap(minute: u64, used: u64) -> Reading {
         Reading {
             at: Duration::from_secs(60 * minute),
-            heap: Some(HeapUse {
+            heap: Some(Use {
                 used,
                 most: 100_000_000,
             }),
@@ -251,7 +242,7 @@ mod tests {
         Reading {
             at: Duration::from_secs(60 * minute),
             heap: None,
-            resident: Some(ResidentUse { used, most: 100 }),
+            resident: Some(Use { used, most: 100 }),
         }
     }
 
@@ -360,8 +351,8 @@ mod tests {
                 at += Duration::from_secs(seconds);
                 let reading = Reading {
                     at,
-                    heap: Some(HeapUse { used: percent, most: 100 }),
-                    resident: Some(ResidentUse { used: percent, most: 100 }),
+                    heap: Some(Use { used: percent, most: 100 }),
+                    resident: Some(Use { used: percent, most: 100 }),
                 };
                 if let Some(cause) = watcher.take(&reading) {
                     prop_assert!(ends.last().is_none_or(|&end| at >= end + limits.cooldown));

@@ -1,8 +1,11 @@
 //! A question of a heap, and the command that asks it.
 
+use std::io;
+
+use super::jvm_name::jvm_name;
 use crate::files::heap_file::{GraphArguments, Loaded};
-use crate::output::outcome::{Failure, Verdict};
-use crate::output::sections::Sections;
+
+use crate::output::{markdown, Failure, Sections, Verdict};
 
 /// A question about a heap that is in memory. Its fields are the options of the command.
 pub(crate) trait Question: clap::Args {
@@ -28,6 +31,9 @@ pub(crate) struct Arguments<Q: Question> {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Print at most 40 lines of Markdown, to paste into a report
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
 }
 
 impl<Q: Question> Arguments<Q> {
@@ -35,6 +41,14 @@ impl<Q: Question> Arguments<Q> {
         self.question.check(&self.graph)?;
         let (loaded, verdict) = self.graph.load(Q::PASSES)?;
         let answer = self.question.answer(&loaded)?;
+        if self.markdown {
+            let jvm = loaded.check(jvm_name(&loaded.heap))?;
+            let jvm = jvm.map_or_else(String::new, |jvm| format!("; the heap of {jvm}"));
+            let origin = format!("hprof {}{jvm}", env!("CARGO_PKG_VERSION"));
+            loaded.file.done();
+            markdown::print(&mut io::stdout().lock(), &answer, &origin)?;
+            return Ok(verdict);
+        }
         loaded.print(self.json, answer)?;
         Ok(verdict)
     }

@@ -11,10 +11,9 @@ use std::collections::BTreeMap;
 use graph::Total;
 use serde_json::json;
 
-use crate::output::cell::Cell;
-use crate::output::number::{grouped, signed};
-use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::output::number::signed;
+use crate::output::table::Rows;
+use crate::output::{grouped, Cell, Sections, Table};
 use both::{both, Both};
 use moves::{changes, order, Change};
 use places::Kept;
@@ -24,11 +23,10 @@ pub(crate) use sums::Sums;
 pub(crate) fn diff<'a>(before: Sums, after: Sums, most: usize) -> Sections<'a> {
     let mut answer = Sections::default();
     let (old, new) = (before.total_bytes, after.total_bytes);
+    let (after_bytes, before_bytes) = (grouped(new), grouped(old));
+    let grown = signed(change(old, new));
     answer.line(format!(
-        "all reachable objects: {} bytes, {} before ({})\n",
-        grouped(new),
-        grouped(old),
-        signed(change(old, new))
+        "all reachable objects: {after_bytes} bytes, {before_bytes} before ({grown})\n"
     ));
     answer.fact("total_bytes_after", new);
     answer.fact("total_bytes_before", old);
@@ -61,14 +59,14 @@ pub(crate) fn diff<'a>(before: Sums, after: Sums, most: usize) -> Sections<'a> {
 
 /// The places with most growth, in the order of the tree. Those above such a place are among them:
 /// they grew by as much.
-fn places<'a>(all: Vec<Change>, most: usize) -> Table<'a> {
+fn places<'a>(all: Vec<Change>, most: usize) -> Rows<'a, Change> {
     let left_out = all.len().saturating_sub(most);
     let mut rows: Vec<(usize, Change)> = all.into_iter().enumerate().collect();
     rows.sort_by_key(|(at, change)| (order(change), *at));
     rows.truncate(most);
     rows.sort_by_key(|(at, _)| *at);
     let kept = |kept: &Kept| Cell::json(json!({ "objects": kept.objects, "retained": kept.bytes }));
-    let table = Table::of(rows.into_iter().map(|(_, change)| change), usize::MAX)
+    Table::of(rows.into_iter().map(|(_, change)| change), usize::MAX)
         .right("grown", "", |row| i128::from(row.grown_bytes))
         .hidden("grown", |row| row.grown_bytes)
         .right("moved here", "moved", |row| row.moved_bytes)
@@ -80,8 +78,8 @@ fn places<'a>(all: Vec<Change>, most: usize) -> Table<'a> {
         .hidden("class", |row| row.class.clone())
         .hidden("depth", |row| row.depth)
         .hidden("field", |row| row.field.clone())
-        .done();
-    table.left_out(left_out).noun("place")
+        .left_out(left_out)
+        .noun("place")
 }
 
 /// `shop.Cache.ALL  java.util.HashMap`, below the place above it.
@@ -98,7 +96,7 @@ fn classes<'a>(
     before: BTreeMap<String, Total>,
     after: BTreeMap<String, Total>,
     most: usize,
-) -> Table<'a> {
+) -> Rows<'a, Both<String, Total>> {
     let grown =
         |row: &Both<String, Total>| change(row.before.retained_bytes, row.after.retained_bytes);
     let mut rows = both(before, after);
@@ -120,7 +118,6 @@ fn classes<'a>(
         .left("class", "class", |row| row.of.clone())
         .hidden("after", move |row| total(&row.after))
         .hidden("before", move |row| total(&row.before))
-        .done()
 }
 
 pub(crate) fn change(before: u64, after: u64) -> i128 {
@@ -149,7 +146,7 @@ mod tests {
             9,
         );
         let mut text = Vec::new();
-        table.print(&mut text).unwrap();
+        Table::from(table).print(&mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         let ends = |line: &str| {
             let mut words = line.split_whitespace();

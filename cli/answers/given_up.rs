@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use graph::{GivenUp, GraphError, Heap};
 
-use super::path::{Names, PathAnswer};
-use crate::output::number::grouped;
-use crate::output::plain::{plain, shown};
-use crate::output::sections::Sections;
+use super::path::{self, Names};
+use crate::output::{grouped, plain, shown, Sections};
 
 /// Most classes listed.
 const CLASSES_MAX: usize = 10;
@@ -35,8 +33,7 @@ pub(super) fn given_up<'a>(heap: &Heap<'_>) -> Result<Vec<Sections<'a>>, GraphEr
         let (class, why) = (heap.class_name(class), reason(why));
         let (count, name) = (grouped(objects), plain(&shown(&class)));
         answer.line(format!("\n{count} {name} should be gone: {why}"));
-        let path = path.map(|path| PathAnswer::of(heap, &path, &Names::new()));
-        PathAnswer::add(path, &mut answer);
+        path::add(&mut answer, heap, path.as_ref(), &Names::new());
         answer.fact("class", class);
         answer.fact("objects", objects);
         answer.fact("why", why);

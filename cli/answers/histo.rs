@@ -7,11 +7,9 @@ use graph::Heap;
 use reader::{Histogram, HistogramRow};
 
 use super::object::class_names;
-use super::sizes_by::SizesBy;
 use super::top::with_loader;
-use crate::output::number::{counted, grouped};
-use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::files::heap_file::SizesOf;
+use crate::output::{counted, grouped, Sections, Table};
 
 /// The first `most` classes of a dump, largest first.
 pub(crate) fn histogram<'a>(found: Histogram, most: usize) -> Sections<'a> {
@@ -26,10 +24,10 @@ pub(crate) fn of_jvm<'a>(counted: Vec<CountedClass>, most: usize) -> Sections<'a
         instances: class.instances,
         bytes: class.bytes,
     });
-    of_rows(HistogramRow::ranked(rows.collect()), SizesBy::Jvm, most, 0)
+    of_rows(HistogramRow::ranked(rows.collect()), SizesOf::Jvm, most, 0)
 }
 
-fn of_rows<'a>(rows: Vec<HistogramRow>, sizes: SizesBy, most: usize, damaged: u64) -> Sections<'a> {
+fn of_rows<'a>(rows: Vec<HistogramRow>, sizes: SizesOf, most: usize, damaged: u64) -> Sections<'a> {
     let sum = |number: fn(&HistogramRow) -> u64| {
         let numbers = rows.iter().map(number);
         numbers.fold(0_u64, u64::saturating_add)
@@ -52,15 +50,14 @@ fn of_rows<'a>(rows: Vec<HistogramRow>, sizes: SizesBy, most: usize, damaged: u6
         })
         .hidden("class", |row| Rc::clone(&row.class))
         .optional("loader", |row| row.loader.map(loader_text))
-        .done();
+        .total([instances.into(), bytes.into(), total.into()]);
     let mut answer = Sections::default();
-    let table = table.total([instances.into(), bytes.into(), total.into()]);
     answer.table("classes", "left_out", table);
     answer.fact("object_bytes", bytes);
     answer.fact("damaged", damaged);
     answer.fact("objects", instances);
     answer.json("sizes", sizes);
-    answer.line(format!("Sizes by {sizes}."));
+    answer.line(format!("Sizes by {}.", sizes.words()));
     answer
 }
 

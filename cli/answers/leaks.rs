@@ -4,25 +4,21 @@ use std::ops::Range;
 
 use graph::{GraphError, Group, Heap, NativeSuspect, Suspect, Who, THRESHOLD_PERCENT};
 use reader::StackFrame;
-use serde_json::json;
+use serde_json::{json, Value};
 
 use super::ask::Question;
 use super::given_up::given_up;
 use super::object::{described, id};
-use super::path::{Names, PathAnswer, Step};
-use super::sizes_by::SizesBy;
+use super::path::{self, Names};
 use super::unreachable::unreachable;
 use crate::answers::sentence::Words;
-use crate::files::heap_file::Loaded;
-use crate::output::cell::Cell;
+use crate::files::heap_file::{Loaded, SizesOf};
 use crate::output::folding::{fold, folded, is_library};
 use crate::output::frame;
-use crate::output::number::{counted, grouped, in_units, percent};
-use crate::output::outcome::Failure;
-use crate::output::plain::{plain, shown};
 use crate::output::screen;
-use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::output::{
+    counted, grouped, in_units, percent, plain, shown, Cell, Failure, Sections, Table,
+};
 
 /// Number of stacks of the objects that a suspect holds.
 const STACKS: usize = 3;
@@ -105,9 +101,9 @@ fn leaks(loaded: &Loaded, threshold_percent: u64, full: bool) -> Result<Sections
     answer.fact("references", rule);
     answer.fact("threshold_percent", threshold_percent);
     answer.fact("total_bytes", found.total_bytes);
-    let sizes = SizesBy::from(heap.sizes());
+    let sizes = SizesOf::from(heap.sizes());
     answer.json("sizes", sizes);
-    let rules = format!("References: {rule}; sizes by {sizes}.");
+    let rules = format!("References: {rule}; sizes by {}.", sizes.words());
     answer.line(format!("\n{}", screen::aside(&rules)));
     Ok(answer)
 }
@@ -133,14 +129,12 @@ fn weight<'a>(heap: &Heap<'_>, group: &Group, total_bytes: u64) -> Sections<'a> 
 /// A stack in at most so many lines.
 fn frame_lines(frames: &[&StackFrame], full: bool, most: usize, indent: &str) -> Vec<String> {
     let is_library = |place: usize| frames.get(place).is_some_and(|it| is_library(&it.class));
-    let lines = folded(frames.len(), full, is_library)
-        .into_iter()
-        .take(most);
+    let lines = folded(frames.len(), full, is_library).into_iter();
     let line = |line: Range<usize>| match frames.get(line).unwrap_or_default() {
         [frame] => format!("{indent}at {}", plain(&frame::line(frame))),
         several => format!("{indent}{}", fold(several.len())),
     };
-    lines.map(line).collect()
+    lines.take(most).map(line).collect()
 }
 
 /// The sentence, unless it is the first of the answer, which stands above.
@@ -161,17 +155,11 @@ fn native_suspect<'a>(
 ) -> Sections<'a> {
     let (mut answer, group) = (Sections::default(), &native.group);
     begin(&mut answer, words.native(native), first);
-    PathAnswer::add(
-        native.path.as_ref().map(|path| words.path(path)),
-        &mut answer,
-    );
+    path::add(&mut answer, heap, native.path.as_ref(), &words.threads);
     let class = heap.class_name(group.class);
-    answer.line(format!(
-        "  {} {} with {} outside of the heap",
-        grouped(group.objects),
-        plain(&shown(&class)),
-        counted(group.bytes, "byte")
-    ));
+    let (count, name) = (grouped(group.objects), plain(&shown(&class)));
+    let bytes = counted(group.bytes, "byte");
+    answer.line(format!("  {count} {name} with {bytes} outside of the heap"));
     answer.fact("bytes", group.bytes);
     answer.fact("class", class);
     answer.fact("objects", group.objects);
@@ -206,10 +194,10 @@ fn suspect<'a>(
     answer.fact("class", class);
     answer.fact("objects", objects);
     answer.fact("retained", suspect.bytes);
-    answer.fact("share", Cell::Share(suspect.bytes, words.total_bytes()));
+    answer.fact("share", Cell::Share(suspect.bytes, words.total_bytes));
     answer.fact("soft", suspect.soft_bytes);
     let main = suspect.main_path();
-    PathAnswer::add(main.map(|path| words.path(path)), &mut answer);
+    path::add(&mut answer, heap, main, &words.threads);
     // The stack of the thread, if the suspect is threads.
     let stack = main.map_or_else(Vec::new, |path| words.stack_of(path));
     let stack = stack.get(..FRAMES_KEPT).unwrap_or(&stack);
@@ -218,9 +206,10 @@ fn suspect<'a>(
     answer.fact("stack", frame::in_json(stack.iter().copied()));
     // What else holds it: a static field, a frame of a thread.
     let frame = main.and_then(|path| words.also_held_by(path));
-    let also: Vec<String> = words.also(suspect).into_iter().chain(frame).collect();
+    // The sentence names the field.
     let line = |also: &String| format!("  also held by {}", plain(also));
-    answer.lines(also.iter().map(line));
+    answer.lines(frame.iter().map(line));
+    let also: Vec<String> = words.also(suspect).into_iter().chain(frame).collect();
     answer.json("also", also);
     held(&mut answer, heap, suspect);
     allocated(&mut answer, heap, suspect, (words, full));
@@ -233,14 +222,11 @@ fn held<'a>(answer: &mut Sections<'a>, heap: &'a Heap<'_>, suspect: &Suspect) {
     if !suspect.held.below.is_empty() {
         answer.line("  keeps, by retained size:");
     }
-    let elements = Table::of(
-        suspect.held.below.clone().into_iter().take(ELEMENTS),
-        usize::MAX,
-    )
-    .right("    objects", "objects", |row| row.objects)
-    .right("retained", "retained", |row| row.bytes)
-    .left("of class", "class", move |row| name(row.class))
-    .done();
+    let elements = suspect.held.below.iter().copied().take(ELEMENTS);
+    let elements = Table::of(elements, usize::MAX)
+        .right("    objects", "objects", |row| row.objects)
+        .right("retained", "retained", |row| row.bytes)
+        .left("of class", "class", move |row| name(row.class));
     answer.table("elements", "", elements.shown(ROWS));
     // The rows are those of an object's accumulation point or of a class's objects.
     let point = suspect.accumulation;
@@ -253,8 +239,7 @@ fn held<'a>(answer: &mut Sections<'a>, heap: &'a Heap<'_>, suspect: &Suspect) {
     let holds = Table::of(suspect.holds.clone(), usize::MAX)
         .right("    objects", "objects", |row| row.objects)
         .right("bytes", "bytes", |row| row.bytes)
-        .left("of class", "class", move |row| name(row.class))
-        .done();
+        .left("of class", "class", move |row| name(row.class));
     answer.table("holds", "", holds.shown(CLASSES));
     let point = point.map(|point| {
         json!({
@@ -265,12 +250,11 @@ fn held<'a>(answer: &mut Sections<'a>, heap: &'a Heap<'_>, suspect: &Suspect) {
     });
     answer.json("accumulation", point);
     let contents = suspect.contents.iter();
-    let contents: Vec<Step> = contents
-        .map(|step| Step::of(heap, step, &Names::new()))
-        .collect();
-    if contents.len() > 1 {
+    let contents = contents.map(|step| path::step(heap, step, &Names::new()));
+    let (lines, contents): (Vec<String>, Vec<Value>) = contents.unzip();
+    if lines.len() > 1 {
         answer.line("  one of them:");
-        answer.lines(contents.iter().map(|step| format!("    {}", step.line())));
+        answer.lines(lines.iter().map(|line| format!("    {line}")));
     }
     answer.json("contents", contents);
 }
@@ -284,12 +268,11 @@ fn allocated(
 ) {
     let stack = |site: &graph::HeldSite| {
         let (mut answer, class) = (Sections::default(), heap.class_name(site.class));
+        let (some, name) = (grouped(site.sampled), plain(&shown(&class)));
         answer.line(format!(
-            "  allocated, by {} of its objects that have a stack: {}",
-            grouped(site.sampled),
-            plain(&shown(&class))
+            "  allocated, by {some} of its objects that have a stack: {name}"
         ));
-        let frames = || words.stacks().frames(site.trace);
+        let frames = || words.stacks.frames(site.trace);
         let all: Vec<&StackFrame> = frames().collect();
         answer.lines(frame_lines(&all, full, usize::MAX, "    "));
         answer.fact("class", class);

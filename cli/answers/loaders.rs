@@ -5,11 +5,7 @@ use graph::{GraphError, Heap, LoaderTotal};
 use super::object::described;
 use super::owner::owners_words;
 use crate::files::heap_file::Loaded;
-use crate::output::cell::Cell;
-use crate::output::number::grouped;
-use crate::output::plain::{plain, shown};
-use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::output::{grouped, plain, shown, Cell, Sections, Table};
 
 /// Most ids of copies in an answer.
 const IDS: usize = 10;
@@ -31,7 +27,6 @@ pub(super) fn loaders<'a>(
         let held_by = total.owner.as_ref().and_then(|_| words.next());
         (total, held_by)
     });
-    let rows: Vec<(LoaderTotal, Option<String>)> = rows.collect();
     let table = Table::of(rows, usize::MAX)
         .right("retained", "retained", |(row, _)| row.retained_bytes)
         .right("shallow", "shallow", |(row, _)| row.shallow_bytes)
@@ -50,8 +45,7 @@ pub(super) fn loaders<'a>(
         .below(|(row, held_by)| {
             let line = |holder: &String| held_so(row, holder);
             held_by.iter().map(line).collect()
-        })
-        .done();
+        });
     answer.table("rows", "left_out", table.left_out(left_out).noun("row"));
     if has_copies {
         answer.line(

@@ -8,11 +8,8 @@ use graph::{GraphError, Heap, NativeGroup, NativeKind, NativeMemory, Owner, Owne
 
 use super::object::id;
 use super::owner::owners_words;
-use crate::output::cell::Cell;
-use crate::output::number::{counted, grouped, in_units};
-use crate::output::plain::{plain, shown};
-use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::output::table::Rows;
+use crate::output::{counted, grouped, in_units, plain, shown, Cell, Sections, Table};
 use crate::proc::resident::{Resident, Use};
 
 /// The sentence names the largest holder if it has this part of the resident memory.
@@ -31,7 +28,7 @@ pub(crate) struct ProcessFacts {
 }
 
 /// The class of loaders, how many there are, and how many classes they have.
-type Loaders = (String, u64, u64);
+type Loaders = (String, (u64, u64));
 
 /// The answer with `most` rows of holders and loaders. Errors: the file cannot be read.
 pub(crate) fn memory<'a>(
@@ -83,10 +80,9 @@ pub(crate) fn memory<'a>(
     answer.table("holders", "holders_left_out", table.noun("row"));
     answer.line("\nClasses by their loader:");
     let table = Table::of(loaders, most)
-        .right("classes", "classes", |row| row.2)
-        .right("loaders", "loaders", |row| row.1)
-        .left("of class", "class", |row| row.0.clone())
-        .done();
+        .right("classes", "classes", |(_, (_, classes))| *classes)
+        .right("loaders", "loaders", |(_, (loaders, _))| *loaders)
+        .left("of class", "class", |(class, _)| class.clone());
     answer.table("loaders", "loaders_left_out", table.noun("row"));
     Ok(answer)
 }
@@ -95,11 +91,8 @@ pub(crate) fn memory<'a>(
 fn holders(heap: &Heap<'_>, memory: &NativeMemory, most: usize) -> Result<Vec<Holder>, GraphError> {
     let groups = memory.groups.get(..most).unwrap_or(&memory.groups);
     let owners: Vec<&Owner> = groups.iter().map(|group| &group.owner).collect();
-    Ok(groups
-        .iter()
-        .cloned()
-        .zip(owners_words(heap, &owners)?)
-        .collect())
+    let words = owners_words(heap, &owners)?;
+    Ok(groups.iter().cloned().zip(words).collect())
 }
 
 /// A use of resident memory.
@@ -153,11 +146,10 @@ fn process_sections<'a>(
         .right("share", "", move |row| Cell::Share(row.bytes, all))
         .left("use", "", words)
         .hidden("use", |row| Cell::json(row.used_for))
-        .hidden("guessed_bytes", |row| row.guessed_bytes)
-        .done();
+        .hidden("guessed_bytes", |row| row.guessed_bytes);
     let last = Use::Unknown.words().to_owned() + hidden_why;
-    let table = table.total([Cell::Bytes(unknown), Cell::Share(unknown, all), last.into()]);
-    answer.table("uses", "", table);
+    let total = [Cell::Bytes(unknown), Cell::Share(unknown, all), last.into()];
+    answer.table("uses", "", table.total(total));
     answer
 }
 
@@ -194,7 +186,7 @@ fn guess_words(bytes: u64) -> String {
 /// Objects that hold memory outside of the heap in the same way, and the holder in words.
 type Holder = (NativeGroup, String);
 
-fn holder_table<'a>(heap: &'a Heap<'_>, holders: Vec<Holder>) -> Table<'a> {
+fn holder_table<'a>(heap: &'a Heap<'_>, holders: Vec<Holder>) -> Rows<'a, Holder> {
     Table::of(holders, usize::MAX)
         .right("bytes", "", |(group, _)| {
             let about = if group.kind.is_estimate() { "~" } else { "" };
@@ -216,10 +208,9 @@ fn holder_table<'a>(heap: &'a Heap<'_>, holders: Vec<Holder>) -> Table<'a> {
         .hidden("id", |(group, _)| id(heap, group.example))
         .hidden("held_by", |(_, held_by)| held_by.clone())
         .below(|(_, held_by)| vec![format!("    held by {}", plain(&shown(held_by)))])
-        .done()
 }
 
-fn kind_words(kind: NativeKind) -> &'static str {
+pub(super) fn kind_words(kind: NativeKind) -> &'static str {
     match kind {
         NativeKind::Direct => "direct buffer",
         NativeKind::Mapped => "mapped file",
@@ -237,18 +228,17 @@ fn buffers(memory: &NativeMemory) -> impl Iterator<Item = &NativeGroup> {
 
 /// The process: its heap, and the largest use of the rest.
 fn process_words(resident: &Resident, uses: &[UseRow], loaders: &[Loaders]) -> String {
-    let mut text = format!(
-        "{} are resident, {} of them the Java heap",
-        in_units(resident.total()),
-        in_units(resident.of_use(Use::JavaHeap))
-    );
+    let (all, heap) = (resident.total(), resident.of_use(Use::JavaHeap));
+    let (all, heap) = (in_units(all), in_units(heap));
+    let mut text = format!("{all} are resident, {heap} of them the Java heap");
     let mut others = uses.iter();
     if let Some(row) = others.find(|row| row.used_for != Use::JavaHeap) {
         let (bytes, words) = (in_units(row.bytes), row.used_for.words());
         let is_guess = row.guessed_bytes > row.bytes / 2;
         let perhaps = if is_guess { "perhaps " } else { "" };
         text.push_str(&format!(", {bytes} {perhaps}{words}"));
-        if let (Use::Metaspace, Some((class, loaders, classes))) = (row.used_for, loaders.first()) {
+        if let (Use::Metaspace, Some((class, (loaders, classes)))) = (row.used_for, loaders.first())
+        {
             let (classes, loaders) = (grouped(*classes), grouped(*loaders));
             text.push_str(&format!(" (most: {classes} of {loaders} {class})"));
         }
@@ -284,11 +274,8 @@ fn loaders(heap: &Heap<'_>) -> Vec<Loaders> {
         let row = rows.entry(class).or_default();
         *row = (row.0 + 1, row.1 + classes);
     }
-    let rows = rows.into_iter();
-    let mut rows: Vec<Loaders> = rows
-        .map(|(class, (loaders, classes))| (class, loaders, classes))
-        .collect();
-    rows.sort_by_key(|row| Reverse(row.2));
+    let mut rows: Vec<Loaders> = rows.into_iter().collect();
+    rows.sort_by_key(|(_, (_, classes))| Reverse(*classes));
     rows
 }
 

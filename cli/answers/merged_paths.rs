@@ -6,8 +6,7 @@ use graph::{GraphError, Heap, Link, Path, PATH_STEPS};
 
 use super::object::{described, id};
 use super::path::root_name;
-use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::output::{Sections, Table};
 
 /// Most rows.
 const ROWS_MAX: usize = 200;
@@ -59,8 +58,7 @@ pub(crate) fn merged_paths<'a>(
         .hidden("class", |(_, row)| row.class.clone())
         .hidden("id", |(_, row)| id(heap, row.example))
         .hidden("link", |(_, row)| row.link.clone())
-        .hidden("paths", |(_, row)| row.paths)
-        .done();
+        .hidden("paths", |(_, row)| row.paths);
     answer.table("places", "left_out", table.left_out(left_out));
     Ok(answer)
 }

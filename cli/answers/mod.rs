@@ -5,12 +5,13 @@
 //! has it. No answer knows who asked. A new question is a module here, and its line among
 //! [`Questions`].
 
-use crate::output::outcome::{Failure, Verdict};
+use crate::output::{Failure, Verdict};
 
 pub(crate) mod ask;
 pub(crate) mod diff;
 mod given_up;
 pub(crate) mod histo;
+mod jvm_name;
 pub(crate) mod labels;
 pub(crate) mod leaks;
 mod loaders;
@@ -26,7 +27,6 @@ pub(crate) mod sentence;
 pub(crate) mod show;
 pub(crate) mod site_source;
 pub(crate) mod sites;
-pub(crate) mod sizes_by;
 pub(crate) mod summary;
 pub(crate) mod thread_frames;
 pub(crate) mod threads;

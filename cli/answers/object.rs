@@ -3,14 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use graph::{GraphError, Heap};
+use graph::{Dominator, GraphError, Heap, Retained};
 use serde_json::{json, Value};
 
 use super::labels::{labels, Labels};
 use super::values::Shown;
 use crate::files::heap_file::Loaded;
-use crate::output::plain::{plain, shown};
-use crate::output::sections::Sections;
+use crate::output::{plain, shown, Sections};
 
 /// A heap, and what tells some of its objects from others of their class.
 #[derive(Debug)]
@@ -92,6 +91,15 @@ pub(crate) fn class_names(heap: &Heap<'_>) -> Vec<Rc<str>> {
     (0..heap.classes())
         .map(|class| shared(heap.class_name(class)))
         .collect()
+}
+
+/// The object that alone keeps this one alive; `None` if it is a root, two or more hold it, or no
+/// root leads to it.
+pub(crate) fn above(retained: &Retained, object: u32) -> Option<u32> {
+    match retained.dominator(object) {
+        Dominator::Object(above) => Some(above),
+        Dominator::Roots | Dominator::Unreachable => None,
+    }
 }
 
 /// The start of a class object's description.

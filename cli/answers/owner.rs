@@ -43,11 +43,8 @@ fn words(heap: &Heap<'_>, owner: &Owner, names: &BTreeMap<u32, String>) -> Strin
         },
         OwnerStart::Nothing => "nothing, or only weak references".to_owned(),
     };
-    let classes: Vec<String> = owner
-        .classes
-        .iter()
-        .map(|it| heap.class_name(*it))
-        .collect();
+    let classes = owner.classes.iter().map(|it| heap.class_name(*it));
+    let classes: Vec<String> = classes.collect();
     let mut words = vec![start];
     match classes.len().checked_sub(CLASSES_MAX) {
         Some(left_out @ 2..) => {

@@ -2,176 +2,91 @@
 
 use std::collections::BTreeMap;
 
-use graph::{Heap, Path, UNKNOWN_CLASS};
+use graph::{Heap, LeftOut, Path, UNKNOWN_CLASS};
 use reader::RootKind;
-use serde::{Serialize, Serializer};
+use serde_json::{json, Value};
 
 use super::object::{described, id, CLASS};
-use crate::output::number::grouped;
-use crate::output::plain::{plain, shown};
-use crate::output::sections::Sections;
+use crate::output::{grouped, plain, shown, Sections};
 
 /// The JVM's launcher, and its static field that has the main class.
 pub(crate) const LAUNCHER: &str = "class sun.launcher.LauncherHelper";
 const APP_CLASS: &str = ".appClass (static)";
 
-/// A path: each object, and how the one before refers to it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct PathAnswer {
-    /// From the root to the object.
-    pub(crate) objects: Vec<Step>,
-    /// The kind of the root, as HPROF names it.
-    #[serde(serialize_with = "by_name")]
-    pub(crate) root: RootKind,
-    /// Whether a reference on it does not keep an object alive.
-    pub(crate) weak: bool,
-}
-
-/// A step of a path.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub(crate) enum Step {
-    /// Objects that are left out.
-    Gap {
-        /// Their most frequent class.
-        class: String,
-        /// How many there are.
-        left_out: u64,
-        /// How many of them are of the class.
-        of_class: u64,
-    },
-    /// An object.
-    Object {
-        /// Its class, or which class object it is.
-        class: String,
-        /// Its id.
-        id: String,
-        /// How the object before refers to it; `None` for the first.
-        link: Option<String>,
-        /// The name of a thread, if it is known.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        name: Option<String>,
-    },
-}
+/// A step of a path, as a line of text and in JSON.
+pub(super) type Step = (String, Value);
 
 /// The names of threads, by the objects' numbers.
 pub(crate) type Names = BTreeMap<u32, String>;
 
-impl PathAnswer {
-    pub(crate) fn of(heap: &Heap<'_>, path: &Path, names: &Names) -> Self {
-        let steps = path.steps.iter().enumerate();
-        let steps = steps.flat_map(|(place, step)| {
-            let middle = path.left_out.filter(|middle| middle.behind == place);
-            let middle = middle.map(|middle| Step::Gap {
-                class: heap.class_name(middle.class),
-                left_out: middle.objects,
-                of_class: middle.of_class,
-            });
-            middle.into_iter().chain([Step::of(heap, step, names)])
+/// Adds a path from the root to the object, if there is one: each object, how the one before refers
+/// to it, and whether a reference on it does not keep an object alive.
+pub(super) fn add(answer: &mut Sections<'_>, heap: &Heap<'_>, path: Option<&Path>, names: &Names) {
+    let in_json = path.map(|path| {
+        let steps = path.steps.iter().enumerate().flat_map(|(place, one)| {
+            let gap = path.left_out.filter(|gap| gap.behind == place);
+            let gap = gap.map(|gap| left_out(heap, gap));
+            gap.into_iter().chain([step(heap, one, names)])
         });
-        Self {
-            objects: steps.collect(),
-            root: path.root,
-            weak: path.is_weak,
-        }
-    }
-
-    /// Adds the path, if there is one.
-    pub(super) fn add(path: Option<Self>, answer: &mut Sections<'_>) {
-        answer.lines(path.iter().flat_map(Self::lines));
-        answer.json("path", path);
-    }
-
-    /// As lines of text, below a suspect.
-    fn lines(&self) -> Vec<String> {
-        let (head, steps) = match self.launched() {
-            Some((main, rest)) => {
-                let main = plain(&shown(main));
-                (format!("  path from the main class:\n    {main}"), rest)
-            }
-            None => (
-                format!("  path from a root ({}):", self.root()),
-                &*self.objects,
-            ),
-        };
-        let steps = steps.iter().map(|step| format!("    {}", step.line()));
-        [head].into_iter().chain(steps).collect()
-    }
-
-    /// The main class and the steps below it, if the path begins at what the JVM's launcher holds:
-    /// that is no cause.
-    fn launched(&self) -> Option<(&str, &[Step])> {
-        let (first, rest) = self.objects.split_first()?;
-        let is_launcher = matches!(first, Step::Object { class, .. } if class == LAUNCHER);
-        match rest.split_first()? {
-            (Step::Object { class, link, .. }, below) if is_launcher && !below.is_empty() => {
-                (link.as_deref() == Some(APP_CLASS)).then_some((class, below))
-            }
-            _ => None,
-        }
-    }
-
-    /// The kind of the root in words, and whether the path is weak:
-    /// `JNI global reference, by a weak reference`.
-    fn root(&self) -> String {
-        let weak = if self.weak {
-            ", by a weak reference"
-        } else {
-            ""
-        };
-        root_name(self.root) + weak
-    }
+        let steps: Vec<Step> = steps.collect();
+        answer.lines(lines(path.root, path.is_weak, &steps));
+        let objects: Vec<Value> = steps.into_iter().map(|(_, row)| row).collect();
+        json!({ "objects": objects, "root": path.root.name(), "weak": path.is_weak })
+    });
+    answer.json("path", in_json);
 }
 
-fn by_name<S: Serializer>(root: &RootKind, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(root.name())
+/// An object of a path.
+pub(super) fn step(heap: &Heap<'_>, step: &graph::Step, names: &Names) -> Step {
+    let (class, id) = (described(heap, step.object), id(heap, step.object));
+    let link = step.link.map(|link| heap.link_text(link));
+    object(&class, &id, link.as_deref(), names.get(&step.object))
 }
 
-impl Step {
-    pub(super) fn of(heap: &Heap<'_>, step: &graph::Step, names: &Names) -> Self {
-        Self::Object {
-            class: described(heap, step.object),
-            id: id(heap, step.object),
-            link: step.link.map(|link| heap.link_text(link)),
-            name: names.get(&step.object).cloned(),
-        }
+/// `.table  java.util.HashMap$Node[] 0x7f`; how the object before refers to it is `None` for the
+/// first. A thread has a name, if it is known.
+fn object(class: &str, id: &str, link: Option<&str>, name: Option<&String>) -> Step {
+    let by = link.map(|link| plain(link) + "  ").unwrap_or_default();
+    let mut line = by + &plain(&shown(class));
+    if !class.starts_with(CLASS) || class == UNKNOWN_CLASS {
+        line += &format!(" {id}");
+        line.extend(name.map(|name| format!(" \"{}\"", plain(name))));
     }
+    let mut row = json!({ "class": class, "id": id, "link": link });
+    if let (Some(name), Some(row)) = (name, row.as_object_mut()) {
+        row.insert("name".to_owned(), json!(name));
+    }
+    (line, row)
+}
 
-    /// A line of text: `.table  java.util.HashMap$Node[] 0x7f`, or
-    /// `... 9,999,964 more objects, 9,999,964 of them app.Entry`.
-    pub(crate) fn line(&self) -> String {
-        match self {
-            Self::Gap {
-                class,
-                left_out,
-                of_class,
-            } => format!(
-                "... {} more objects, {} of them {}",
-                grouped(*left_out),
-                grouped(*of_class),
-                plain(&shown(class))
-            ),
-            Self::Object {
-                class,
-                id,
-                link,
-                name,
-            } => {
-                let by = link
-                    .as_ref()
-                    .map(|link| plain(link) + "  ")
-                    .unwrap_or_default();
-                match class.starts_with(CLASS) && class != UNKNOWN_CLASS {
-                    true => format!("{by}{}", plain(&shown(class))),
-                    false => {
-                        let name = name.as_ref().map(|name| format!(" \"{}\"", plain(name)));
-                        let (class, name) = (plain(&shown(class)), name.unwrap_or_default());
-                        format!("{by}{class} {}{name}", plain(id))
-                    }
-                }
-            }
+/// `... 9,999,964 more objects, 9,999,964 of them app.Entry`.
+fn left_out(heap: &Heap<'_>, gap: LeftOut) -> Step {
+    let class = heap.class_name(gap.class);
+    let (all, of_class) = (grouped(gap.objects), grouped(gap.of_class));
+    let name = plain(&shown(&class));
+    let line = format!("... {all} more objects, {of_class} of them {name}");
+    let row = json!({ "class": class, "left_out": gap.objects, "of_class": gap.of_class });
+    (line, row)
+}
+
+/// The text, below a suspect. What begins at the JVM's launcher is told from the main class on: the
+/// launcher is no cause.
+fn lines(root: RootKind, is_weak: bool, steps: &[Step]) -> Vec<String> {
+    let told = |at: usize, key: &str| steps.get(at)?.1.get(key)?.as_str();
+    let is_launched = told(0, "class") == Some(LAUNCHER) && told(1, "link") == Some(APP_CLASS);
+    let weak = if is_weak { ", by a weak reference" } else { "" };
+    let (head, steps) = match (told(1, "class"), steps) {
+        (Some(main), [_, _, below @ ..]) if is_launched && !below.is_empty() => {
+            let main = plain(&shown(main));
+            (format!("  path from the main class:\n    {main}"), below)
         }
-    }
+        _ => (
+            format!("  path from a root ({}{weak}):", root_name(root)),
+            steps,
+        ),
+    };
+    let steps = steps.iter().map(|(line, _)| format!("    {line}"));
+    [head].into_iter().chain(steps).collect()
 }
 
 /// The kind of a root in lower case: `JNI global reference`.
@@ -194,13 +109,8 @@ mod tests {
 
     #[test]
     fn a_step_is_a_line() {
-        let object = |class: &str, link: Option<&str>| Step::Object {
-            class: class.to_owned(),
-            id: "0x7f".to_owned(),
-            link: link.map(str::to_owned),
-            name: None,
-        };
-        for (step, expected) in [
+        let object = |class: &str, link: Option<&str>| object(class, "0x7f", link, None).0;
+        for (line, expected) in [
             (object("app.Main[]", None), "app.Main[] 0x7f"),
             (object(UNKNOWN_CLASS, None), "class not in the dump 0x7f"),
             (object("app.Main", Some(".next")), ".next  app.Main 0x7f"),
@@ -213,30 +123,22 @@ mod tests {
                 ".\u{fffd}x  app.\u{fffd}Main 0x7f",
             ),
         ] {
-            assert_eq!(step.line(), expected);
+            assert_eq!(line, expected);
         }
+        let thread = super::object("app.Worker", "0x7f", None, Some(&"main".to_owned()));
+        assert_eq!(thread.0, "app.Worker 0x7f \"main\"");
+        assert_eq!(thread.1.get("name").unwrap(), "main");
     }
 
     #[test]
     fn the_launcher_is_no_cause() {
-        let step = |class: &str, link: Option<&str>| Step::Object {
-            class: class.to_owned(),
-            id: "0x7f".to_owned(),
-            link: link.map(str::to_owned),
-            name: None,
-        };
         let text = |first: &str| {
-            let objects = vec![
-                step(first, None),
-                step("class app.Main", Some(APP_CLASS)),
-                step("app.Cache", Some(".CACHE (static)")),
+            let steps = [
+                object(first, "0x7f", None, None),
+                object("class app.Main", "0x7f", Some(APP_CLASS), None),
+                object("app.Cache", "0x7f", Some(".CACHE (static)"), None),
             ];
-            let path = PathAnswer {
-                objects,
-                root: RootKind::StickyClass,
-                weak: false,
-            };
-            path.lines().join("\n")
+            lines(RootKind::StickyClass, false, &steps).join("\n")
         };
         let main = text(LAUNCHER);
         let lines: Vec<&str> = main.lines().map(str::trim).collect();
@@ -252,13 +154,8 @@ mod tests {
     #[test]
     fn every_root_has_words_by_its_name() {
         for &kind in RootKind::ALL {
-            let path = PathAnswer {
-                objects: Vec::new(),
-                root: kind,
-                weak: true,
-            };
-            let words = format!("{}, by a weak reference", root_name(kind));
-            assert_eq!(path.root(), words);
+            let words = format!("({}, by a weak reference):", root_name(kind));
+            assert!(lines(kind, true, &[]).join("").ends_with(&words));
         }
     }
 }

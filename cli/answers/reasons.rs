@@ -34,7 +34,9 @@ impl Words<'_, '_> {
         }
         let seen = Some(seen.join(", and ")).filter(|it| !it.is_empty());
         let known = known.into_iter().map(|it| self.reason(it));
-        known.chain(seen).collect()
+        let open = "a second dump shows whether it grows (hprof diff)";
+        let open = suspect.is_open.then(|| open.to_owned());
+        known.chain(seen).chain(open).collect()
     }
 
     fn reason(&self, reason: &Reason) -> String {

@@ -1,16 +1,16 @@
 //! What keeps the memory, in one sentence that fits into a ticket.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use graph::{Elements, GraphError, Heap, Leaks, Path, Suspect, Way, Who, PATHS_MAX};
 use reader::{RootKind, StackFrame, Stacks};
 
-use crate::answers::path::{root_name, PathAnswer, LAUNCHER};
+use crate::answers::object::{described, id};
+use crate::answers::path::{root_name, Names, LAUNCHER};
 use crate::answers::thread_frames::{frame_on, own_frame, threads_on};
 use crate::output::folding::is_library;
 use crate::output::frame;
-use crate::output::number::{grouped, in_units, percent};
-use crate::output::plain::{plain, shown};
+use crate::output::{grouped, in_units, percent, plain, shown};
 
 /// A line of code is named only if it allocated at least this share of the bytes, in percent.
 const SHARE_LEAST: f64 = 30.0;
@@ -27,10 +27,11 @@ const SAMPLES_LEAST: u64 = 3;
 /// Everything needed for sentences besides the suspect.
 pub(crate) struct Words<'h, 'p> {
     heap: &'h Heap<'p>,
-    stacks: Stacks,
+    pub(crate) stacks: Stacks,
     /// Names of the threads on suspects' paths.
-    threads: BTreeMap<u32, String>,
-    total_bytes: u64,
+    pub(crate) threads: Names,
+    /// Bytes of all reachable objects.
+    pub(crate) total_bytes: u64,
 }
 
 impl<'h, 'p> Words<'h, 'p> {
@@ -163,20 +164,15 @@ impl<'h, 'p> Words<'h, 'p> {
     /// An object; an array with the class of the object that has it.
     fn part(&self, suspect: &Suspect, object: u32) -> String {
         let text = self.object(object);
-        let is_array = self
-            .heap
-            .class_name(self.heap.class(object))
-            .ends_with("[]");
-        let before = suspect
-            .main_path()
-            .and_then(|path| path.steps.iter().rev().nth(1));
-        match before.filter(|before| is_array && self.heap.class_of_object(before.object).is_none())
-        {
-            Some(before) => {
-                let class = self.class(self.heap.class(before.object));
-                format!("{text} of a {class}")
+        let heap = self.heap;
+        let is_array = heap.class_name(heap.class(object)).ends_with("[]");
+        let path = suspect.main_path().filter(|_| is_array);
+        let before = path.and_then(|path| path.steps.iter().rev().nth(1));
+        match before.map(|before| before.object) {
+            Some(before) if heap.class_of_object(before).is_none() => {
+                format!("{text} of a {}", self.class(heap.class(before)))
             }
-            None => text,
+            _ => text,
         }
     }
 
@@ -203,19 +199,10 @@ impl<'h, 'p> Words<'h, 'p> {
         }
         let verb = if is_one { "it holds" } else { "they hold" };
         if let Some(elements) = suspect.held.elements {
-            let of_loaders = suspect
-                .example
-                .as_ref()
-                .filter(|_| suspect.copied_classes > 0)?;
-            let (class, field) = of_loaders.static_field?;
-            let (objects, field, class) = (
-                self.objects(&elements),
-                self.field(field),
-                self.object(class),
-            );
-            return Some(format!(
-                "{verb} {objects} in the static field {field} of {class}"
-            ));
+            let of_loaders = suspect.example.as_ref();
+            let of_loaders = of_loaders.filter(|_| suspect.copied_classes > 0)?;
+            let (objects, field) = (self.objects(&elements), of_loaders.static_field?);
+            return Some(format!("{verb} {objects} in {}", self.static_field(field)));
         }
         if let Some(shared) = suspect.held.shared {
             return Some(format!("they share {}", self.objects(&shared)));
@@ -262,16 +249,6 @@ impl<'h, 'p> Words<'h, 'p> {
         })
     }
 
-    /// Bytes of all reachable objects.
-    pub(crate) fn total_bytes(&self) -> u64 {
-        self.total_bytes
-    }
-
-    /// The stacks of the dump.
-    pub(crate) fn stacks(&self) -> &Stacks {
-        &self.stacks
-    }
-
     /// What holds a suspect, in words: `held by …`.
     fn held_by(&self, suspect: &Suspect) -> Option<String> {
         if let Some(loader) = self.loader(suspect) {
@@ -300,13 +277,10 @@ impl<'h, 'p> Words<'h, 'p> {
             }
             false => self.holder(path)?,
         };
-        text = match suspect.alike.percent {
-            0..LIKE_ALL => format!(
-                "{} % of them {} {text}",
-                suspect.alike.percent,
-                held_by(path)
-            ),
-            _ => format!("{} {text}", held_by(path)),
+        let (percent, held) = (suspect.alike.percent, held_by(path));
+        text = match percent {
+            0..LIKE_ALL => format!("{percent} % of them {held} {text}"),
+            _ => format!("{held} {text}"),
         };
         if let Some((class, field)) = suspect.thread_local {
             let (field, class) = (self.field(field), self.object(class));
@@ -317,6 +291,9 @@ impl<'h, 'p> Words<'h, 'p> {
         text.push_str(&self.way(&suspect.way));
         if suspect.keeps_its_key {
             text.push_str(", where a value keeps its key");
+        }
+        if let Some(also) = self.also(suspect) {
+            text.push_str(&format!(", and by {also}"));
         }
         Some(text)
     }
@@ -345,11 +322,8 @@ impl<'h, 'p> Words<'h, 'p> {
     pub(super) fn way(&self, way: &Way) -> String {
         let mut text = String::new();
         if let Some((class, field)) = way.owner {
-            text.push_str(&format!(
-                " through {}.{}",
-                self.class(class),
-                self.field(field)
-            ));
+            let (class, field) = (self.class(class), self.field(field));
+            text.push_str(&format!(" through {class}.{field}"));
         }
         if let Some(collection) = way.collection {
             text.push_str(&format!(" ({})", self.class(collection)));
@@ -370,14 +344,13 @@ impl<'h, 'p> Words<'h, 'p> {
         }
         // Of several static fields, the one nearest to the object says most.
         Some(match path.static_field {
-            Some((class, field)) => {
-                let field = self.field(field);
-                if self.object(class) == LAUNCHER && field == "appClass" {
-                    // It holds the main class of each program.
-                    return None;
-                }
-                format!("the static field {field} of {}", self.object(class))
+            // It holds the main class of each program.
+            Some((class, field))
+                if self.object(class) == LAUNCHER && self.field(field) == "appClass" =>
+            {
+                return None
             }
+            Some(field) => self.static_field(field),
             None if path.root == RootKind::VmInternal => self.of_jvm(first).to_owned(),
             None => format!("a {}", root_name(path.root)),
         })
@@ -410,11 +383,6 @@ impl<'h, 'p> Words<'h, 'p> {
         Some(format!("thread \"{thread}\" in {line}"))
     }
 
-    /// A path of a suspect, with the names of the threads on it.
-    pub(crate) fn path(&self, path: &Path) -> PathAnswer {
-        PathAnswer::of(self.heap, path, &self.threads)
-    }
-
     /// The stack of the thread that a path is about; of one whose field holds something only the
     /// application's first method.
     pub(crate) fn stack_of(&self, path: &Path) -> Vec<&StackFrame> {
@@ -425,11 +393,8 @@ impl<'h, 'p> Words<'h, 'p> {
         match (path.steps.len(), path.frame) {
             (1, _) => stack.collect(),
             (_, None) => {
-                let first = own_frame(stack.rev());
-                first
-                    .filter(|frame| !is_library(&frame.class))
-                    .into_iter()
-                    .collect()
+                let first = own_frame(stack.rev()).into_iter();
+                first.filter(|frame| !is_library(&frame.class)).collect()
             }
             _ => Vec::new(),
         }
@@ -442,9 +407,13 @@ impl<'h, 'p> Words<'h, 'p> {
 
     /// Another static field that holds the elements of a suspect.
     pub(crate) fn also(&self, suspect: &Suspect) -> Option<String> {
-        let (class, field) = suspect.also?;
+        suspect.also.map(|field| self.static_field(field))
+    }
+
+    /// `the static field ALL of class shop.Cache`.
+    fn static_field(&self, (class, field): (u32, u64)) -> String {
         let (field, class) = (self.field(field), self.object(class));
-        Some(format!("the static field {field} of {class}"))
+        format!("the static field {field} of {class}")
     }
 
     /// The frame of the application at which a thread's frame with this number runs.
@@ -469,12 +438,10 @@ fn is_much(part: u64, whole: u64) -> bool {
 
 /// `class app.Main` for a class object; for others the class and the id.
 pub(crate) fn object(heap: &Heap<'_>, object: u32) -> String {
+    let what = name(&described(heap, object));
     match heap.class_of_object(object) {
-        Some(class) => format!("class {}", name(&heap.class_name(class))),
-        None => {
-            let class = heap.class_name(heap.class(object));
-            format!("{} {:#x}", name(&class), heap.id(object))
-        }
+        Some(_) => what,
+        None => format!("{what} {}", id(heap, object)),
     }
 }
 

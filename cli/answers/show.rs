@@ -4,22 +4,18 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use format::BasicType;
-use graph::{Contents, Dominator, Entries, FieldValue, GraphError, PATH_STEPS};
+use graph::{Contents, Entries, FieldValue, GraphError, PATH_STEPS};
 use serde_json::{json, Value};
 
 use super::ask::Question;
 use super::labels::STRING_BYTES;
 use super::named::meant;
-use super::object::{links_from, LinkTexts, Objects};
-use super::path::{Names, PathAnswer};
+use super::object::{above, links_from, LinkTexts, Objects};
+use super::path::{self, Names};
 use super::values::{may_be_redacted, type_name, value, values, Shown};
 use crate::files::heap_file::{GraphArguments, Loaded};
-use crate::output::cell::Cell;
 use crate::output::frame;
-use crate::output::number::{counted, grouped, limit};
-use crate::output::outcome::Failure;
-use crate::output::plain::{plain, shown};
-use crate::output::sections::Sections;
+use crate::output::{counted, grouped, limit, plain, shown, Cell, Failure, Sections};
 use crate::proc::process::process_named;
 
 /// Most bytes read of an array's elements.
@@ -118,19 +114,14 @@ fn show(
     let text = |from: &u32| Some((*from, heap.link_text(links.get(*from, object)?)));
     let links: LinkTexts = referrers_shown.iter().filter_map(text).collect();
     let words = |name: &str, link: &str| format!("{name} {link}");
-    answer.group(
-        "referrers",
-        page.list("referrers", &referrers, &links, words),
-    );
+    let list = page.list("referrers", &referrers, &links, words);
+    answer.group("referrers", list);
     let links = links_from(heap, object, dominated_shown)?;
     let words = |name: &str, link: &str| format!("{link}  {name}");
-    answer.group(
-        "dominates",
-        page.list("dominates", &dominated, &links, words),
-    );
+    let list = page.list("dominates", &dominated, &links, words);
+    answer.group("dominates", list);
     let path = heap.paths(&[object], PATH_STEPS)?.pop().flatten();
-    let path = path.map(|path| PathAnswer::of(heap, &path, &Names::new()));
-    PathAnswer::add(path, answer);
+    path::add(answer, heap, path.as_ref(), &Names::new());
     page.allocated(answer, object);
     Ok(())
 }
@@ -177,17 +168,12 @@ impl Page<'_> {
     fn head(&self, answer: &mut Sections<'_>, object: u32) {
         let (heap, retained) = (&self.objects.loaded.heap, &self.objects.loaded.retained);
         answer.line(self.objects.name(object));
-        answer.line(format!(
-            "  shallow   {}",
-            grouped(heap.shallow_bytes(object))
-        ));
-        answer.line(format!("  retained  {}", grouped(retained.bytes(object))));
+        let (shallow, bytes) = (heap.shallow_bytes(object), retained.bytes(object));
+        answer.line(format!("  shallow   {}", grouped(shallow)));
+        answer.line(format!("  retained  {}", grouped(bytes)));
         answer.extend(self.objects.row(object));
         let reachable = retained.is_reachable(object);
-        let dominator = match retained.dominator(object) {
-            Dominator::Object(above) => Some(above),
-            Dominator::Unreachable | Dominator::Roots => None,
-        };
+        let dominator = above(retained, object);
         let words = match dominator {
             Some(above) => self.objects.name(above),
             None if reachable => "none: the object is a root, or two or more hold it".to_owned(),
@@ -340,10 +326,8 @@ impl Page<'_> {
         let (name, kind) = (&field.name, type_name(field.kind));
         let (words, row) = if field.kind == BasicType::Object {
             let (words, object) = self.objects.target(field.value);
-            (
-                words,
-                json!({ "name": name, "object": object, "type": kind }),
-            )
+            let row = json!({ "name": name, "object": object, "type": kind });
+            (words, row)
         } else {
             let value = matches!(self.shown, Shown::Values { .. }).then(|| {
                 let hidden = may_be_redacted(&self.objects.loaded.heap, field.value);

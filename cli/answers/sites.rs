@@ -9,12 +9,10 @@ use serde_json::json;
 
 use crate::answers::site_source::{SiteSource, ADVICE};
 use crate::files::heap_file::Loaded;
-use crate::output::cell::Cell;
 use crate::output::frame::{self, line_below};
-use crate::output::number::{counted, whole};
-use crate::output::outcome::Failure;
-use crate::output::sections::Sections;
-use crate::output::table::{Table, INDENT};
+use crate::output::number::whole;
+use crate::output::table::INDENT;
+use crate::output::{counted, Cell, Failure, Sections, Table};
 
 /// Number of frames printed of each stack.
 pub(crate) const DEPTH_FRAMES: usize = 8;
@@ -49,9 +47,9 @@ pub(super) fn sites(loaded: &Loaded, most: usize) -> Result<Sections<'_>, Failur
             let frames = lines.frames(row.trace).take(DEPTH_FRAMES);
             frames.map(line_below).collect()
         })
-        .done();
+        .noun("site");
     let mut answer = Sections::default();
-    answer.table("rows", "left_out", table.noun("site"));
+    answer.table("rows", "left_out", table);
     Ok(answer)
 }
 
@@ -108,8 +106,7 @@ pub(crate) fn listing<'a>(
             let left_out = stacks.depth_frames(site.trace).saturating_sub(depth) as u64;
             let more = || format!("{INDENT}... and {}", counted(left_out, "more frame"));
             frames.chain((left_out > 0).then(more)).collect()
-        })
-        .done();
+        });
     answer.table("sites", "", table.noun("site"));
     answer
 }

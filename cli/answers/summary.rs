@@ -5,16 +5,11 @@ use std::borrow::Cow;
 use reader::{KindTotal, Summary, ThreadSummary};
 use serde_json::{json, Map};
 
-use crate::answers::sizes_by::SizesBy;
+use crate::files::heap_file::SizesOf;
 use crate::files::input_file::InputFile;
-use crate::output::cell::Cell;
 use crate::output::date::date;
 use crate::output::frame;
-use crate::output::number::{counted, grouped};
-use crate::output::outcome::Failure;
-use crate::output::plain::{plain, shown};
-use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::output::{counted, grouped, plain, shown, Cell, Failure, Sections, Table};
 
 /// In files up to this size the names of threads are always read, which takes up to three more
 /// passes.
@@ -36,10 +31,8 @@ fn name_threads(summary: &mut Summary, file: &InputFile) -> Result<(), Failure> 
         let is_hidden = thread.name.as_deref().is_some_and(reader::is_redacted);
         thread.name = thread.name.take().filter(|_| !is_hidden);
     }
-    let nameless = summary
-        .threads
-        .iter()
-        .filter(|thread| thread.name.is_none());
+    let threads = summary.threads.iter();
+    let nameless = threads.filter(|thread| thread.name.is_none());
     let ids: Vec<u64> = nameless.map(|thread| thread.object).collect();
     if ids.is_empty() {
         return Ok(());
@@ -68,26 +61,18 @@ pub(crate) fn add<'a>(answer: &mut Sections<'a>, summary: &'a Summary, file: &In
     let records = summary.heap_records.iter();
     let records = records.map(|(name, total)| (*name, *total));
     kinds(answer, "heap_records", "heap records", records);
-    let roots = summary
-        .roots
-        .iter()
-        .map(|(kind, total)| (kind.name(), *total));
+    let roots = summary.roots.iter();
+    let roots = roots.map(|(kind, total)| (kind.name(), *total));
     kinds(answer, "roots", "roots", roots);
+    let text = |id| summary.strings.text(id).map(Cow::into_owned);
     // The application's own objects, and those that it shares with others.
     let heaps = Table::of(&summary.heaps, usize::MAX)
-        .left("Android's heaps", "", |(name, _)| {
-            summary
-                .strings
-                .text(**name)
-                .unwrap_or("?".into())
-                .into_owned()
+        .left("Android's heaps", "", move |(id, _)| {
+            text(**id).unwrap_or("?".into())
         })
-        .hidden("name", |(name, _)| {
-            summary.strings.text(**name).map(Cow::into_owned)
-        })
+        .hidden("name", move |(id, _)| text(**id))
         .right("objects", "objects", |(_, total)| total.count)
-        .right("bytes", "bytes", |(_, total)| total.bytes)
-        .done();
+        .right("bytes", "bytes", |(_, total)| total.bytes);
     answer.part("heaps", heaps);
     let threads = Table::of(&summary.threads, usize::MAX)
         .right("thread", "", |thread| thread.serial.to_string())
@@ -100,8 +85,7 @@ pub(crate) fn add<'a>(answer: &mut Sections<'a>, summary: &'a Summary, file: &In
         })
         .hidden("name", |thread| thread.name.clone())
         .hidden("id", |thread| Cell::Id(thread.object))
-        .hidden("serial", |thread| thread.serial)
-        .done();
+        .hidden("serial", |thread| thread.serial);
     answer.part("threads", threads);
     answer.line("");
 }
@@ -111,18 +95,19 @@ fn head(answer: &mut Sections<'_>, summary: &Summary, file: &InputFile) {
     let size = match file.bytes {
         // An uncompressed file may be truncated, and thus contain less than its records claim.
         _ if !file.is_packed() => counted(summary.bytes, "byte"),
-        packed => format!(
-            "{}, packed {}",
-            counted(summary.bytes, "byte"),
-            grouped(packed)
-        ),
+        packed => {
+            let bytes = counted(summary.bytes, "byte");
+            format!("{bytes}, packed {}", grouped(packed))
+        }
     };
     let classes = || summary.classes.iter();
     let dumped = classes().filter(|class| class.dump_offset.is_some());
     let loaded = classes().filter(|class| class.serial.is_some());
     let (dumped, loaded) = (dumped.count() as u64, loaded.count() as u64);
-    let (sizes, strings) = (SizesBy::from(summary.sizes), summary.strings.len() as u64);
+    let (sizes, strings) = (SizesOf::from(summary.sizes), summary.strings.len() as u64);
     let object_bytes = counted(summary.object_bytes, "byte");
+    let object_size = format!("{object_bytes}, by {}", sizes.words());
+    let classes = format!("{} dumped, {} loaded", grouped(dumped), grouped(loaded));
     let rows = [
         ("File", plain(&file.name())),
         ("Version", header.version.number().to_owned()),
@@ -130,11 +115,8 @@ fn head(answer: &mut Sections<'_>, summary: &Summary, file: &InputFile) {
         ("Id size", counted(u64::from(header.id_bytes), "byte")),
         ("Size", size),
         ("Objects", grouped(summary.objects)),
-        ("Object size", format!("{object_bytes}, by {sizes}")),
-        (
-            "Classes",
-            format!("{} dumped, {} loaded", grouped(dumped), grouped(loaded)),
-        ),
+        ("Object size", object_size),
+        ("Classes", classes),
         ("Loaders", grouped(summary.loaders)),
         ("Strings", grouped(strings)),
         ("Threads", grouped(summary.threads.len() as u64)),
@@ -178,8 +160,7 @@ fn kinds(
     let table = Table::of(kinds, usize::MAX)
         .left(title, "", |(name, _)| *name)
         .right("count", "", |(_, total)| total.count)
-        .right("bytes", "", |(_, total)| total.bytes)
-        .done();
+        .right("bytes", "", |(_, total)| total.bytes);
     answer.part("", table);
 }
 

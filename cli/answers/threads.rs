@@ -3,22 +3,17 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use graph::{Dominator, GraphError, Heap, Local, Retained};
+use graph::{GraphError, Heap, Local, Retained};
 use reader::{RootKind, StackFrame, Stacks};
 use serde::Serialize;
 
 use super::ask::Question;
-use super::object::{described, id};
+use super::object::{above, described, id};
 use crate::files::heap_file::Loaded;
-use crate::output::cell::Cell;
 use crate::output::folding::{fold, folded, is_library};
 use crate::output::frame;
-use crate::output::number::{counted, grouped, limit};
-use crate::output::outcome::Failure;
-use crate::output::plain::{plain, shown};
 use crate::output::screen;
-use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::output::{counted, grouped, limit, plain, shown, Cell, Failure, Sections, Table};
 
 /// A frame in an answer.
 #[derive(Clone, Debug, Serialize)]
@@ -102,8 +97,7 @@ fn threads(
                 counted(retained.bytes(row.object), "byte")
             );
             lines(&head, &row.frames, &row.others, full)
-        })
-        .done();
+        });
     let mut answer = Sections::default();
     answer.table("threads", "left_out", table.left_out(left_out));
     Ok(answer)
@@ -178,11 +172,8 @@ pub(super) fn thread_table(loaded: &Loaded, most: usize) -> Result<Table<'_>, Gr
     let (heap, retained) = (&loaded.heap, &loaded.retained);
     let stacks = heap.stacks();
     let (threads, left_out) = largest((heap, retained), &stacks, most)?;
-    let rows = threads
-        .into_iter()
-        .map(|it| (it.object, it.frames_bytes(retained), it.name));
-    let rows: Vec<(u32, u64, Option<String>)> = rows.collect();
-    let table = Table::of(rows, usize::MAX)
+    let row = |it: Thread<'_>| (it.object, it.frames_bytes(retained), it.name);
+    let table = Table::of(threads.into_iter().map(row), usize::MAX)
         .right("retained", "retained", |row| retained.bytes(row.0))
         // The part of them that its frames lead to directly.
         .right("frames", "frames", |row| row.1)
@@ -194,8 +185,9 @@ pub(super) fn thread_table(loaded: &Loaded, most: usize) -> Result<Table<'_>, Gr
         .hidden("class", |row| described(heap, row.0))
         .hidden("id", |row| id(heap, row.0))
         .hidden("thread", |row| row.2.clone())
-        .done();
-    Ok(table.left_out(left_out))
+        .left_out(left_out)
+        .noun("thread");
+    Ok(table.into())
 }
 
 /// One thread.
@@ -255,10 +247,8 @@ impl<'s> Thread<'s> {
             at: frame::line(frame),
             is_library: is_library(&frame.class),
             locals: self.held(loaded, Some(place), most),
-            locals_left_out: match self.locals_of(Some(place)).skip(most).count() {
-                0 => None,
-                more => Some(more),
-            },
+            locals_left_out: Some(self.locals_of(Some(place)).skip(most).count())
+                .filter(|more| *more > 0),
         });
         frames.collect()
     }
@@ -288,7 +278,7 @@ impl<'s> Thread<'s> {
         let mut held: Vec<u32> = self.locals.iter().map(|local| local.object).collect();
         held.sort_unstable();
         held.dedup();
-        let alone = |object: &u32| retained.dominator(*object) == Dominator::Object(self.object);
+        let alone = |object: &u32| above(retained, *object) == Some(self.object);
         let bytes = held.iter().filter(|object| alone(object));
         bytes.map(|object| retained.bytes(*object)).sum()
     }

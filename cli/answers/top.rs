@@ -9,16 +9,11 @@ use graph::{Heap, Retained, Total};
 use super::loaders::{loader_name, loaders};
 use super::object::{class_names, described, id};
 use super::sites::sites;
-use super::sizes_by::SizesBy;
 use super::threads::thread_table;
 use super::unreachable::unreachable;
-use crate::files::heap_file::Loaded;
-use crate::output::cell::Cell;
-use crate::output::number::{counted, grouped};
-use crate::output::outcome::Failure;
-use crate::output::plain::shown;
-use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::files::heap_file::{Loaded, SizesOf};
+use crate::output::table::Rows;
+use crate::output::{counted, grouped, shown, Cell, Failure, Sections, Table};
 
 /// The kind of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -50,16 +45,16 @@ pub(crate) fn top(loaded: &Loaded, by: By, most: usize) -> Result<Sections<'_>, 
         By::Site => return sites(loaded, most),
         By::Thread => {
             let table = loaded.check(thread_table(loaded, most))?;
-            answer.table("rows", "left_out", table.noun("thread"));
+            answer.table("rows", "left_out", table);
         }
         By::Loader => loaded.check(loaders(&mut answer, loaded, most))?,
         By::Class | By::Package => {
             let rows = group_rows(heap, retained, by);
             let noun = if by == By::Class { "class" } else { "package" };
-            answer.table("rows", "left_out", groups(rows, by, most).noun(noun));
+            answer.table("rows", "left_out", groups(rows, noun, most).noun(noun));
         }
     }
-    answer.json("sizes", SizesBy::from(heap.sizes()));
+    answer.json("sizes", SizesOf::from(heap.sizes()));
     answer.fact("total_bytes", retained.total_bytes());
     Ok(answer)
 }
@@ -75,14 +70,12 @@ fn objects<'a>(answer: &mut Sections<'a>, loaded: &'a Loaded, most: usize) {
         .right("shallow", "shallow", |it| heap.shallow_bytes(*it))
         .left("object", "id", |it| id(heap, *it))
         .left("class", "class", |it| described(heap, *it))
-        .done();
-    answer.table(
-        "objects",
-        "left_out",
-        table.left_out(left_out).noun("object"),
-    );
+        .left_out(left_out)
+        .noun("object");
+    answer.table("objects", "left_out", table);
     let all = counted(reachable.into(), "reachable object");
-    let (bytes, by) = (grouped(retained.total_bytes()), SizesBy::from(heap.sizes()));
+    let bytes = grouped(retained.total_bytes());
+    let by = SizesOf::from(heap.sizes()).words();
     answer.line(format!("{bytes} bytes in {all}; sizes by {by}"));
     unreachable(answer, loaded, "");
 }
@@ -116,14 +109,9 @@ pub(crate) struct GroupRow {
 /// The first `most` groups.
 pub(crate) fn groups<'a>(
     rows: impl IntoIterator<Item = GroupRow>,
-    by: By,
+    key: &'static str,
     most: usize,
-) -> Table<'a> {
-    let key = if by == By::Package {
-        "package"
-    } else {
-        "class"
-    };
+) -> Rows<'a, GroupRow> {
     Table::of(rows, most)
         .right("retained", "retained", |row| row.total.retained_bytes)
         .right("shallow", "shallow", |row| row.total.shallow_bytes)
@@ -131,7 +119,6 @@ pub(crate) fn groups<'a>(
         .left(key, "", |row| with_loader(&row.name, row.loader.as_deref()))
         .hidden(key, |row| Rc::clone(&row.name))
         .optional("loader", |row| row.loader.clone())
-        .done()
 }
 
 /// The groups that have reachable objects, largest retained size first.

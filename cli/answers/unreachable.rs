@@ -3,17 +3,14 @@
 use serde_json::json;
 
 use crate::files::heap_file::Loaded;
-use crate::output::number::{counted, grouped};
-use crate::output::sections::Sections;
+use crate::output::{counted, grouped, Sections};
 
 /// Adds bytes and number of the objects that no root leads to; the text has a line if there are
 /// some, after `before`.
 pub(super) fn unreachable(answer: &mut Sections<'_>, loaded: &Loaded, before: &str) {
     let rest = loaded.retained.unreachable(&loaded.heap);
-    answer.json(
-        "unreachable",
-        json!({ "bytes": rest.bytes, "objects": rest.objects }),
-    );
+    let in_json = json!({ "bytes": rest.bytes, "objects": rest.objects });
+    answer.json("unreachable", in_json);
     if rest.objects > 0 {
         let (bytes, objects) = (grouped(rest.bytes), counted(rest.objects, "object"));
         answer.line(format!(

@@ -7,12 +7,8 @@ use graph::{BoxedWaste, CollectionWaste, Duplicates, Filling, GraphError, Heap, 
 use super::ask::Question;
 use super::object::id;
 use crate::files::heap_file::{only_a_file, GraphArguments, Loaded};
-use crate::output::number::{counted, grouped, in_units, limit, percent};
-use crate::output::outcome::Failure;
-use crate::output::plain::plain;
 use crate::output::screen;
-use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::output::{counted, grouped, in_units, limit, percent, plain, Failure, Sections, Table};
 
 /// Bytes of a text that are printed.
 const TEXT_BYTES: usize = 200;
@@ -81,10 +77,8 @@ fn waste(loaded: &Loaded, most: usize, with_texts: bool) -> Result<Sections<'_>,
     let title = if with_texts { "text" } else { "" };
     let head = (!unseen.strings).then(|| head(&found.strings, "strings", "text"));
     let titles = ["lost bytes", "strings", title, ""];
-    answer.group(
-        "strings",
-        copies(heap, found.strings, most, (head, titles, texts)),
-    );
+    let strings = copies(heap, found.strings, most, (head, titles, texts));
+    answer.group("strings", strings);
     let what = "arrays of primitive values";
     let head = (!unseen.arrays).then(|| self::head(&found.arrays, what, "value"));
     let titles = ["lost bytes", "arrays", "", "class"];
@@ -99,12 +93,8 @@ fn waste(loaded: &Loaded, most: usize, with_texts: bool) -> Result<Sections<'_>,
     let titles = ["bytes", "arrays", "", "class"];
     let zeros = copies(heap, found.zeros, most, (head, titles, BTreeMap::new()));
     answer.group("zeros", zeros);
-    collections(
-        &mut answer,
-        heap,
-        found.collections,
-        (most, !unseen.collections),
-    );
+    let shown = (most, !unseen.collections);
+    collections(&mut answer, heap, found.collections, shown);
     boxed(&mut answer, heap, found.boxed, most);
     Ok(answer)
 }
@@ -144,8 +134,7 @@ fn copies<'a>(
         .optional("text", move |row| texts.get(&row.object).cloned())
         .left(class, "class", |row| {
             heap.class_name(heap.class(row.object))
-        })
-        .done();
+        });
     let table = match head {
         Some(head) => {
             answer.line(head);
@@ -171,8 +160,7 @@ fn collections<'a>(
         .right("objects", "objects", |row| row.objects)
         .left("fault", "fault", |row| fault(row.filling))
         .left("class", "class", |row| heap.class_name(row.class))
-        .left("held by", "held_by", |row| row.holder.clone())
-        .done();
+        .left("held by", "held_by", |row| row.holder.clone());
     let table = match is_seen {
         true => {
             let (lost, all) = (in_units(bytes), counted(objects, "collection"));
@@ -196,8 +184,7 @@ fn boxed<'a>(answer: &mut Sections<'a>, heap: &'a Heap<'_>, rows: Vec<BoxedWaste
         .right("bytes", "bytes", |row| row.bytes)
         .right("objects", "objects", |row| row.objects)
         .left("class", "class", |row| heap.class_name(row.class))
-        .left("held by", "held_by", |row| row.holder.clone())
-        .done();
+        .left("held by", "held_by", |row| row.holder.clone());
     answer.table("boxed", "boxed_left_out", table.noun("row"));
 }
 

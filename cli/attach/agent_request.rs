@@ -24,7 +24,7 @@ pub(crate) struct AgentRequest<'j> {
 #[derive(Debug)]
 pub(crate) struct Reply {
     pid: i32,
-    answer: Answer,
+    pub(crate) answer: Answer,
     lines: Vec<String>,
     outcome: Option<Outcome>,
 }
@@ -65,11 +65,11 @@ impl<'j> AgentRequest<'j> {
         self,
         load: impl FnOnce(&Path, &str, Option<&AnswerFile>) -> Result<Answer, String>,
     ) -> Result<Reply, Failure> {
-        let answer = load(self.library.path(), &self.options, self.file.as_ref());
+        let answer = load(&self.library.path, &self.options, self.file.as_ref());
         let answer = answer.map_err(Failure::Input)?;
         let (lines, outcome) = self.file.map(AnswerFile::read).unwrap_or_default();
         Ok(Reply {
-            pid: self.jvm.pid(),
+            pid: self.jvm.pid,
             answer,
             lines,
             outcome,
@@ -78,11 +78,6 @@ impl<'j> AgentRequest<'j> {
 }
 
 impl Reply {
-    /// Whether the JVM loads no agent while it runs.
-    pub(crate) fn is_refused(&self) -> bool {
-        self.answer.is_refused()
-    }
-
     /// How many milliseconds the application paused; `None` if the agent has not reported it.
     pub(crate) fn pause_ms(&self) -> Option<u64> {
         match self.outcome? {
@@ -133,6 +128,7 @@ impl Reply {
     /// An error, with the agent's reason, if it has made no dump.
     pub(crate) fn check_dumped(&self) -> Result<(), Failure> {
         let pid = self.pid;
+        let see = format!("the reason is on the stderr of the JVM {pid}");
         let why = match self.answer.returned {
             Some(0) => return Ok(()),
             Some(100 | 200) if !self.reason().is_empty() => {
@@ -142,12 +138,8 @@ impl Reply {
                 };
                 self.reason() + advice
             }
-            Some(100) => {
-                format!(
-                    "the agent refuses these options; the reason is on the stderr of the JVM {pid}"
-                )
-            }
-            Some(200) => format!("there is no dump; the reason is on the stderr of the JVM {pid}"),
+            Some(100) => format!("the agent refuses these options; {see}"),
+            Some(200) => format!("there is no dump; {see}"),
             Some(code) => {
                 format!(
                     "the JVM {pid} could not load the agent (its answer is {code}); see its stderr"
@@ -172,10 +164,8 @@ impl Reply {
             Some(0) => return Ok(()),
             Some(_) if !self.reason().is_empty() => {
                 let reason = self.reason();
-                format!(
-                    "{}. {advice}",
-                    reason.strip_prefix(NO_DUMP).unwrap_or(&reason)
-                )
+                let reason = reason.strip_prefix(NO_DUMP).unwrap_or(&reason);
+                format!("{reason}. {advice}")
             }
             Some(_) => {
                 format!("nothing was sent; the reason is on the stderr of the JVM {pid}. {advice}")

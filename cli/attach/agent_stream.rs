@@ -38,7 +38,8 @@ const NOBODY_ELSE: Mode = Mode::XUSR.union(Mode::RWXG).union(Mode::RWXO);
 /// A socket in the JVM's folder for temporary files; it goes when this is dropped.
 pub(crate) struct AgentSocket {
     name: String,
-    listener: UnixListener,
+    /// The JVM connects to it; it does not block.
+    pub(crate) listener: UnixListener,
     _left: Leftover,
 }
 
@@ -46,13 +47,13 @@ impl AgentSocket {
     /// A new one, which only the JVM's user may connect to. Errors: the JVM has no such folder; the
     /// name is there; the JVM's user may not make it there.
     pub(crate) fn new(jvm: &Jvm) -> Result<Self, Failure> {
-        let name = format!(".hprof_graph.{}.{}", jvm.own_pid(), std::process::id());
-        let folder = jvm.root().folder(Path::new("/tmp"));
-        let made = folder.and_then(|folder| Self::made(&folder, name, jvm.owner()));
+        let name = format!(".hprof_graph.{}.{}", jvm.own_pid, std::process::id());
+        let folder = jvm.root.folder(Path::new("/tmp"));
+        let made = folder.and_then(|folder| Self::made(&folder, name, jvm.owner));
         made.map_err(|error| {
             Failure::Input(format!(
                 "cannot make a socket where the JVM {} looks for it: {error} (/tmp)",
-                jvm.pid()
+                jvm.pid
             ))
         })
     }
@@ -76,11 +77,6 @@ impl AgentSocket {
         };
         rustix::io::ioctl_fionbio(&place.listener, true)?;
         Ok(place)
-    }
-
-    /// The socket to which the JVM connects; it does not block.
-    pub(crate) fn listener(&self) -> &UnixListener {
-        &self.listener
     }
 
     /// Its path as the JVM sees it.

@@ -26,16 +26,14 @@ impl AnswerFile {
     /// A new one for this JVM. `None` if it cannot be created; then the messages only go to the
     /// JVM's stderr.
     pub(crate) fn new(jvm: &Jvm) -> Option<Self> {
-        let folder = jvm.root().folder(Path::new("/tmp")).ok()?;
-        let name = format!(".hprof_answer.{}.{}", jvm.own_pid(), std::process::id());
-        let made = MadeFile::new(&folder, &name, jvm.owner()).ok()?;
-        made.name()?;
-        Some(Self(made))
+        let folder = jvm.root.folder(Path::new("/tmp")).ok()?;
+        let name = format!(".hprof_answer.{}.{}", jvm.own_pid, std::process::id());
+        MadeFile::new(&folder, &name, jvm.owner).ok()?.map(Self)
     }
 
     /// Its path as the JVM sees it.
     pub(crate) fn path(&self) -> String {
-        format!("/tmp/{}", self.0.name().unwrap_or_default())
+        format!("/tmp/{}", self.0.name)
     }
 
     /// The agent's final answer, if a thread of its own obeys; waits for it as long as `waiting`
@@ -50,10 +48,10 @@ impl AnswerFile {
         if first.returned != Some(0) || !goes_on() {
             return Ok(first);
         }
-        let (pid, ended) = (jvm.pid(), Ended::new());
+        let (pid, ended) = (jvm.pid, Ended::new());
         loop {
             // Before the file is read: it has all that a JVM wrote that has ended.
-            let has_ended = jvm.process().has_ended();
+            let has_ended = jvm.process.has_ended();
             if let Some(code) = self.code() {
                 return Ok(Answer {
                     returned: Some(code),
@@ -77,7 +75,7 @@ impl AnswerFile {
 
     /// The agent's answer; `None` as long as it goes on.
     fn code(&self) -> Option<i32> {
-        let bytes = self.0.file()?.metadata().ok()?.len();
+        let bytes = self.0.file.metadata().ok()?.len();
         code(&self.text(bytes.saturating_sub(LAST_BYTES)))
     }
 
@@ -92,9 +90,9 @@ impl AnswerFile {
     fn text(&self, from: u64) -> String {
         let mut bytes = vec![0; BYTES_MAX];
         let mut count = 0;
-        while let (Some(file), Some(room)) = (self.0.file(), bytes.get_mut(count..)) {
+        while let Some(room) = bytes.get_mut(count..) {
             // If reading fails, what was read until then is still useful.
-            match file.read_at(room, from + count as u64) {
+            match self.0.file.read_at(room, from + count as u64) {
                 Ok(0) | Err(_) => break,
                 Ok(more) => count += more,
             }

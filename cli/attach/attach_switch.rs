@@ -29,7 +29,7 @@ pub(crate) fn is_closed(
     match lets_attach(root, own_pid, user, maps) {
         Some(does) => !does,
         None => {
-            let working = process.folder("cwd").map(Inside::of).ok();
+            let working = process.folder("cwd").map(Inside).ok();
             let read = |path: &Path| match path.is_absolute() {
                 true => text(root, path),
                 false => text(working.as_ref()?, path),
@@ -70,10 +70,8 @@ fn text(folder: &Inside, path: &Path) -> Option<String> {
         return None;
     }
     let mut bytes = Vec::new();
-    File::from(file)
-        .take(FILE_BYTES_MAX)
-        .read_to_end(&mut bytes)
-        .ok()?;
+    let mut file = File::from(file).take(FILE_BYTES_MAX);
+    file.read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

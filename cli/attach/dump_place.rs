@@ -16,7 +16,7 @@ const ITS_TEMPORARY: &str = "/tmp";
 #[derive(Debug)]
 pub(crate) struct DumpPlace {
     /// Its absolute path inside the JVM's container.
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     seen: Seen,
 }
 
@@ -37,18 +37,18 @@ impl DumpPlace {
     ///
     /// Errors: the JVM does not see the folder, or the file exists already.
     pub(crate) fn find(jvm: &Jvm, output: Option<&Path>) -> Result<Self, Failure> {
-        let pid = jvm.pid();
+        let pid = jvm.pid;
         let file = match output {
             Some(file) => std::path::absolute(file)?,
             None => {
                 let now = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
                 let folder = std::env::current_dir()?;
-                let sees = jvm.root().has_this(&folder);
+                let sees = jvm.root.has_this(&folder);
                 let folder = if sees { folder } else { ITS_TEMPORARY.into() };
                 folder.join(format!("java-{pid}-{now}.hprof"))
             }
         };
-        Self::new(jvm.root(), pid, file)
+        Self::new(&jvm.root, pid, file)
     }
 
     fn new(root: &Inside, pid: i32, path: PathBuf) -> Result<Self, Failure> {
@@ -69,7 +69,7 @@ impl DumpPlace {
 
     /// A file that the JVM has written.
     pub(crate) fn of(jvm: &Jvm, path: &Path) -> Self {
-        Self::seen(jvm.root(), jvm.pid(), path.to_owned())
+        Self::seen(&jvm.root, jvm.pid, path.to_owned())
     }
 
     fn seen(root: &Inside, pid: i32, path: PathBuf) -> Self {
@@ -96,11 +96,6 @@ impl DumpPlace {
         }
     }
 
-    /// Its absolute path inside the JVM's container.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Its path, or its two paths inside and outside.
     pub(crate) fn names(&self) -> String {
         let path = self.path.display();
@@ -120,7 +115,7 @@ mod tests {
     #[test]
     fn a_file_is_new_and_in_a_folder_that_the_jvm_sees() {
         let folder = tempfile::tempdir().unwrap();
-        let root = Inside::of(std::fs::File::open("/").unwrap().into());
+        let root = Inside(std::fs::File::open("/").unwrap().into());
         let place = |name: &str| DumpPlace::new(&root, 7, folder.path().join(name));
         let new = place("new").unwrap();
         assert_eq!(new.names(), folder.path().join("new").display().to_string());

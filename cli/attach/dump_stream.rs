@@ -14,8 +14,7 @@ use rustix::process::Pid;
 use crate::attach::agent_request::AgentRequest;
 use crate::attach::agent_stream::{AgentSocket, Incoming};
 use crate::attach::protocol::Jvm;
-use crate::output::number::grouped;
-use crate::output::outcome::{Failure, Verdict};
+use crate::output::{grouped, Failure, Verdict};
 
 /// Has the JVM send its dump, and passes it on. Nothing but a whole dump ends with success.
 ///
@@ -58,7 +57,7 @@ pub(crate) fn run(
     if !is_whole {
         return Err(Failure::Input(format!(
             "what the JVM {} sent is not whole; see its stderr",
-            jvm.pid()
+            jvm.pid
         )));
     }
     let bytes = grouped(incoming.bytes());
@@ -76,7 +75,7 @@ type Passing = Receiver<io::Result<bool>>;
 /// Passes on what the JVM sends, in a thread that the end of the process ends: the output may block
 /// it for ever.
 fn start(incoming: &Arc<Incoming>, place: &AgentSocket, jvm: &Jvm) -> io::Result<Passing> {
-    let (listener, from) = (place.listener().try_clone()?, jvm.process().pid());
+    let (listener, from) = (place.listener.try_clone()?, jvm.process.pid);
     let (tell, passing) = channel();
     let incoming = Arc::clone(incoming);
     thread::spawn(move || tell.send(pass_on(&incoming, &listener, from, &mut io::stdout())));

@@ -6,17 +6,15 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{
-    fstat, openat, renameat_with, statat, unlinkat, AtFlags, FileType, Mode, OFlags, RenameFlags,
-};
+use rustix::fs::{openat, renameat_with, statat, unlinkat, AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::attach::dump_place::DumpPlace;
 use crate::attach::protocol::Jvm;
-use crate::output::outcome::Failure;
-use crate::output::plain::plain;
+use crate::output::{plain, Failure};
 use crate::proc::as_user::as_user;
 
 /// How every gzip file begins.
@@ -30,30 +28,22 @@ pub(crate) fn make(
     place: &DumpPlace,
     waiting: impl FnMut() -> bool,
 ) -> Result<(), Failure> {
-    let is_packed = place
-        .path()
-        .extension()
-        .is_some_and(|ending| ending == "gz");
+    let is_packed = place.path.extension().is_some_and(|ending| ending == "gz");
     if is_packed && !packs(jvm)? {
-        return Err(Failure::writing(
-            place.path(),
-            "the own dumper of this JVM does not compress; choose a name that does not end in .gz",
-        ));
+        let why =
+            "the own dumper of this JVM does not compress; choose a name that does not end in .gz";
+        return Err(Failure::writing(&place.path, why));
     }
-    let part = Part::of(jvm, place)?;
+    let part = Part::of(jvm, place).map_err(|error| Failure::writing(&place.path, error))?;
     writeln!(
         io::stderr(),
         "the JVM {} loads no agent, so HotSpot's own dumper stops the application until the dump is written: it has \
          garbage, too, and no allocation sites",
-        jvm.pid()
+        jvm.pid
     )?;
     let level: &[u8] = if is_packed { b"1" } else { b"" };
-    let words = [
-        b"dumpheap",
-        part.path.as_os_str().as_bytes(),
-        b"-all",
-        level,
-    ];
+    let path = part.path.as_os_str().as_bytes();
+    let words = [b"dumpheap", path, b"-all", level];
     let text = jvm.ask(words, waiting).map_err(Failure::Input)?;
     if !text.contains("Heap dump file created") {
         let lines: Vec<&str> = text.lines().skip(1).collect();
@@ -62,7 +52,8 @@ pub(crate) fn make(
             plain(&lines.join("; "))
         )));
     }
-    part.commit(jvm, is_packed)
+    let committed = part.commit(jvm, is_packed);
+    committed.map_err(|error| Failure::writing(&part.path, error))
 }
 
 /// Whether HotSpot's own dumper compresses, from 17 on.
@@ -82,22 +73,16 @@ struct Part {
 }
 
 impl Part {
-    fn of(jvm: &Jvm, place: &DumpPlace) -> Result<Self, Failure> {
-        let fault = |why: &str| Failure::writing(place.path(), why);
-        let name = place
-            .path()
-            .file_name()
-            .ok_or_else(|| fault("does not name a file; give a file name"))?;
+    fn of(jvm: &Jvm, place: &DumpPlace) -> io::Result<Self> {
+        let nameless = || io::Error::other("does not name a file; give a file name");
+        let name = place.path.file_name().ok_or_else(nameless)?;
         let mut part = name.to_owned();
         part.push(".part");
-        let path = place.path().with_file_name(&part);
-        let folder = place.path().parent().unwrap_or(Path::new("/"));
-        let folder = jvm
-            .root()
-            .folder(folder)
-            .map_err(|error| fault(&error.to_string()))?;
+        let path = place.path.with_file_name(&part);
+        let folder = place.path.parent().unwrap_or(Path::new("/"));
+        let folder = jvm.root.folder(folder)?;
         if statat(&folder, &part, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
-            return Err(fault(
+            return Err(io::Error::other(
                 "its .part is there already, of another dump; remove it, or choose another name",
             ));
         }
@@ -109,58 +94,40 @@ impl Part {
     }
 
     /// Gives the whole file its name.
-    fn commit(&self, jvm: &Jvm, is_packed: bool) -> Result<(), Failure> {
-        let fault = |error: io::Error| Failure::writing(&self.path, error.to_string());
+    fn commit(&self, jvm: &Jvm, is_packed: bool) -> io::Result<()> {
         let (part, name) = &self.names;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let held = openat(&self.folder, part, flags, Mode::empty())
-            .map_err(|error| fault(error.into()))?;
-        let facts = fstat(&held).map_err(|error| fault(error.into()))?;
-        if !FileType::from_raw_mode(facts.st_mode).is_file() || facts.st_uid != jvm.owner().0 {
-            return Err(Failure::writing(
-                &self.path,
-                "it is no longer the file of the JVM",
-            ));
+        let mut file = File::from(openat(&self.folder, part, flags, Mode::empty())?);
+        let facts = file.metadata()?;
+        if !facts.is_file() || facts.uid() != jvm.owner.0 {
+            return Err(io::Error::other("it is no longer the file of the JVM"));
         }
-        let mut file = File::from(held);
         let mut start = [0; GZIP.len()];
-        file.read_exact(&mut start).map_err(fault)?;
+        file.read_exact(&mut start)?;
         if (start == GZIP) != is_packed {
-            let _ = as_user(jvm.owner(), || {
-                unlinkat(&self.folder, part, AtFlags::empty())
-            });
-            return Err(Failure::writing(
-                &self.path,
+            let _ = as_user(jvm.owner, || unlinkat(&self.folder, part, AtFlags::empty()));
+            return Err(io::Error::other(
                 "this JVM does not compress; choose a name that does not end in .gz",
             ));
         }
-        file.sync_all().map_err(fault)?;
-        let renamed = as_user(jvm.owner(), || self.rename(name));
-        renamed.map_err(|error| match error {
-            Errno::EXIST => Failure::writing(
-                &self.path,
-                "the name was taken meanwhile; the whole dump has this one",
-            ),
-            error => fault(error.into()),
+        file.sync_all()?;
+        as_user(jvm.owner, || self.rename(name)).map_err(|error| match error {
+            Errno::EXIST => {
+                io::Error::other("the name was taken meanwhile; the whole dump has this one")
+            }
+            error => error.into(),
         })
     }
 
     fn rename(&self, name: &OsString) -> rustix::io::Result<()> {
-        let part = &self.names.0;
-        let renamed = renameat_with(
-            &self.folder,
-            part,
-            &self.folder,
-            name,
-            RenameFlags::NOREPLACE,
-        );
-        match renamed {
+        let (part, folder) = (&self.names.0, &self.folder);
+        match renameat_with(folder, part, folder, name, RenameFlags::NOREPLACE) {
             // A file system that knows no such rename.
             Err(Errno::INVAL | Errno::NOSYS) => {
-                if statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+                if statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
                     return Err(Errno::EXIST);
                 }
-                rustix::fs::renameat(&self.folder, part, &self.folder, name)
+                rustix::fs::renameat(folder, part, folder, name)
             }
             other => other,
         }

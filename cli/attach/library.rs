@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{fstat, fstatvfs, Mode, StatVfsMountFlags};
+use rustix::io::Errno;
 
 use crate::attach::protocol::Jvm;
 use crate::output::outcome::Failure;
@@ -27,7 +28,7 @@ const PLACES: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", WORKING_FOLDER];
 #[derive(Debug)]
 pub(crate) struct Library {
     /// Its path inside the JVM's container.
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     _copy: Option<MadeFile>,
 }
 
@@ -42,7 +43,7 @@ impl Library {
             Some(path) => path.to_owned(),
             None => std::env::current_exe()?.with_file_name(LIBRARY),
         };
-        let is_inside = named.is_some() && path.is_absolute() && jvm.root().has(&path);
+        let is_inside = named.is_some() && path.is_absolute() && jvm.root.has(&path);
         let here = match path.canonicalize() {
             Ok(here) => here,
             Err(_) if is_inside => return Ok(Self::seen(path)),
@@ -53,19 +54,14 @@ impl Library {
                 )))
             }
         };
-        if is_inside && !jvm.root().has_this(&here) {
+        if is_inside && !jvm.root.has_this(&here) {
             return Ok(Self::seen(path));
         }
         let here = fitting(jvm, here, named.is_none()).map_err(Failure::Input)?;
-        if jvm.root().has_this(&here) {
+        if jvm.root.has_this(&here) {
             return Ok(Self::seen(here));
         }
         bring(jvm, &here).map_err(Failure::Input)
-    }
-
-    /// Its path inside the JVM's container.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     fn seen(path: PathBuf) -> Self {
@@ -77,7 +73,7 @@ impl Library {
 /// library.
 fn fitting(jvm: &Jvm, library: PathBuf, may_be_other: bool) -> Result<PathBuf, String> {
     let built_for = |path: &Path| CLibrary::of_library(&fs::read(path).unwrap_or_default());
-    let (Some(runs_on), Some(is)) = (jvm.c_library(), built_for(&library)) else {
+    let (Some(runs_on), Some(is)) = (jvm.c_library, built_for(&library)) else {
         return Ok(library);
     };
     if runs_on == is {
@@ -90,7 +86,7 @@ fn fitting(jvm: &Jvm, library: PathBuf, may_be_other: bool) -> Result<PathBuf, S
     Err(format!(
         "the JVM {} runs on {runs_on}, and {} is built for {is}: name with --agent the library of \
          hprof-rs-{}-{}.tar.gz",
-        jvm.pid(),
+        jvm.pid,
         library.display(),
         env!("CARGO_PKG_VERSION"),
         runs_on.target()
@@ -104,10 +100,10 @@ fn bring(jvm: &Jvm, library: &Path) -> Result<Library, String> {
     let mut refused = Vec::new();
     for place in PLACES {
         let folder = match place {
-            WORKING_FOLDER => jvm.working_folder(),
-            place => jvm.root().folder(Path::new(place)),
+            WORKING_FOLDER => jvm.process.folder("cwd"),
+            place => jvm.root.folder(Path::new(place)),
         };
-        let folder = folder.map_err(|error| error.to_string());
+        let folder = folder.map_err(io::Error::from);
         match folder.and_then(|folder| copy(jvm, &folder, Path::new(place), &bytes)) {
             Ok(library) => return Ok(library),
             Err(why) => refused.push(format!("{why} ({place})")),
@@ -121,42 +117,34 @@ fn bring(jvm: &Jvm, library: &Path) -> Result<Library, String> {
     ))
 }
 
-/// Why no library is put there; `None` if it may be. Whoever could exchange it would have the JVM
-/// load another one.
-fn unsafe_place(folder: &OwnedFd, user: u32) -> rustix::io::Result<Option<&'static str>> {
+/// Errors: no library is put there, as whoever could exchange it would have the JVM load another.
+fn refuse_unsafe(folder: &OwnedFd, user: u32) -> io::Result<()> {
     if fstatvfs(folder)?.f_flag.contains(StatVfsMountFlags::NOEXEC) {
-        return Ok(Some("mounted with noexec"));
+        return Err(io::Error::other("mounted with noexec"));
     }
     let facts = fstat(folder)?;
     let mode = Mode::from_raw_mode(facts.st_mode);
     let others = Mode::WGRP | Mode::WOTH;
     let is_shared = mode.intersects(others) && !mode.contains(Mode::SVTX);
     let is_others = facts.st_uid != user && facts.st_uid != 0;
-    Ok((is_shared || is_others).then_some("others may exchange its files"))
+    match is_shared || is_others {
+        true => Err(io::Error::other("others may exchange its files")),
+        false => Ok(()),
+    }
 }
 
 /// A copy in a folder that has this path inside the JVM's container.
-fn copy(jvm: &Jvm, folder: &OwnedFd, path: &Path, bytes: &[u8]) -> Result<Library, String> {
-    match unsafe_place(folder, jvm.owner().0) {
-        Ok(None) => {}
-        Ok(Some(why)) => return Err(why.to_owned()),
-        Err(error) => return Err(error.to_string()),
-    }
-    let name = name(jvm.own_pid(), bytes);
+fn copy(jvm: &Jvm, folder: &OwnedFd, path: &Path, bytes: &[u8]) -> io::Result<Library> {
+    refuse_unsafe(folder, jvm.owner.0)?;
+    let name = name(&jvm.own_pid, bytes);
     // Written under a unique name and renamed, so that it is complete even if two commands copy it.
     let part = format!("{name}.{}", std::process::id());
-    let made = MadeFile::new(folder, &part, jvm.owner()).and_then(|mut made| {
-        if let Some(mut file) = made.file() {
-            file.write_all(bytes).map_err(|error| {
-                rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO)
-            })?;
-        }
-        made.rename(&name)?;
-        Ok(made)
-    });
+    let mut made = MadeFile::new(folder, &part, jvm.owner)?.ok_or(Errno::EXIST)?;
+    made.file.write_all(bytes)?;
+    made.rename(&name)?;
     Ok(Library {
         path: path.join(name),
-        _copy: Some(made.map_err(|error| error.to_string())?),
+        _copy: Some(made),
     })
 }
 
@@ -186,11 +174,11 @@ mod tests {
             (0o1777, true),
         ] {
             fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
-            let place = unsafe_place(&held, user).unwrap();
-            assert_eq!(place.is_none(), is_safe, "{mode:o}");
+            let refused = refuse_unsafe(&held, user);
+            assert_eq!(refused.is_ok(), is_safe, "{mode:o}");
         }
-        let another = unsafe_place(&held, user + 1).unwrap();
-        assert_eq!(another.is_none(), user == 0);
+        let another = refuse_unsafe(&held, user + 1);
+        assert_eq!(another.is_ok(), user == 0);
     }
 
     #[test]

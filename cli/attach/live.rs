@@ -22,32 +22,20 @@ use crate::attach::memory_watch;
 use crate::attach::protocol::Jvm;
 use crate::output::outcome::Failure;
 
-/// Makes the JVM of this process send its objects, and keeps them in memory: a file without a place
-/// on a disk, and how many milliseconds the application paused, if the agent has reported it.
+/// Makes the JVM of this process count its objects: the classes that have some, and how many
+/// milliseconds the application paused, if the agent has reported it.
 ///
-/// Errors: there is no such JVM, its heap cannot be copied, or what it sent is not whole.
-pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u64>), Failure> {
-    sent(pid, agent, "graph")
-}
-
-/// What a JVM has counted.
-pub(crate) struct Counts {
-    /// The classes that have objects.
-    pub(crate) classes: Vec<CountedClass>,
-    /// How many milliseconds the application paused, if the agent has reported it.
-    pub(crate) pause_ms: Option<u64>,
-}
-
-/// Makes the JVM of this process count its objects.
-///
-/// Errors: those of [`graph_of`].
-pub(crate) fn counts_of(pid: i32, agent: Option<&Path>) -> Result<Counts, Failure> {
+/// Errors: those of [`sent`].
+pub(crate) fn counts_of(
+    pid: i32,
+    agent: Option<&Path>,
+) -> Result<(Vec<CountedClass>, Option<u64>), Failure> {
     let (mut file, pause_ms) = sent(pid, agent, "counts")?;
     let mut stream = Vec::new();
     file.read_to_end(&mut stream)?;
     let counted = stream.strip_suffix(&END).and_then(CountedClass::decode);
     match counted {
-        Some(classes) => Ok(Counts { classes, pause_ms }),
+        Some(classes) => Ok((classes, pause_ms)),
         None => Err(Failure::Input(format!(
             "JVM {pid}: {}",
             GraphError::OtherStream
@@ -55,10 +43,16 @@ pub(crate) fn counts_of(pid: i32, agent: Option<&Path>) -> Result<Counts, Failur
     }
 }
 
-/// Asks the agent in this JVM for what this option names: a file that keeps what it sends, and how
-/// many milliseconds the application paused. Errors: the agent has sent nothing, or what it sent is
-/// not whole.
-fn sent(pid: i32, agent: Option<&Path>, what: &str) -> Result<(File, Option<u64>), Failure> {
+/// Asks the agent in the JVM of this process for its `graph` or `counts`: a file without a place on
+/// a disk that keeps what it sends, and how many milliseconds the application paused, if the agent
+/// has reported it.
+///
+/// Errors: there is no such JVM, its heap cannot be copied, or what it sent is not whole.
+pub(crate) fn sent(
+    pid: i32,
+    agent: Option<&Path>,
+    what: &str,
+) -> Result<(File, Option<u64>), Failure> {
     let jvm = Jvm::find(pid).map_err(Failure::Input)?;
     let mut file = memfd_create("hprof graph", MemfdFlags::CLOEXEC)
         .map(File::from)
@@ -99,12 +93,11 @@ fn asked(
     place: &AgentSocket,
     file: &mut File,
 ) -> (Result<Reply, Failure>, io::Result<bool>) {
-    let (incoming, from) = (Incoming::default(), jvm.process().pid());
+    let (incoming, from) = (Incoming::default(), jvm.process.pid);
     thread::scope(|scope| {
         let taking = scope.spawn(|| {
             let memory_bytes = || jvm.memory_bytes();
-            let limit = Limit::new(&memory_bytes);
-            let taken = take(&incoming, place.listener(), from, file, limit);
+            let taken = take(&incoming, &place.listener, from, file, &memory_bytes);
             if taken.is_err() {
                 incoming.refuse();
             }
@@ -113,10 +106,8 @@ fn asked(
         let reply = request
             .send(|library, options, file| incoming.load(jvm, library, options, file, "received"));
         let taken = taking.join();
-        (
-            reply,
-            taken.unwrap_or_else(|_| Err(ErrorKind::Other.into())),
-        )
+        let taken = taken.unwrap_or_else(|_| Err(ErrorKind::Other.into()));
+        (reply, taken)
     })
 }
 
@@ -126,45 +117,26 @@ const GRAPH_PART: u64 = 2;
 /// So much is taken of any JVM.
 const GRAPH_BYTES_LEAST: u64 = 64 << 20;
 
-/// How much a JVM may send: what comes in its name may be anything, without an end.
-struct Limit<'m> {
-    /// The memory that the JVM has.
-    memory_bytes: &'m dyn Fn() -> u64,
-    bytes: u64,
-}
-
-impl<'m> Limit<'m> {
-    fn new(memory_bytes: &'m dyn Fn() -> u64) -> Self {
-        Self {
-            memory_bytes,
-            bytes: GRAPH_BYTES_LEAST,
-        }
-    }
-
-    /// Errors: so many bytes are too many (`FileTooLarge`).
-    fn check(&mut self, bytes: u64) -> io::Result<()> {
-        if bytes > self.bytes {
-            let allowed = (self.memory_bytes)().saturating_mul(GRAPH_PART);
-            self.bytes = allowed.max(GRAPH_BYTES_LEAST);
-        }
-        match bytes > self.bytes {
-            true => Err(ErrorKind::FileTooLarge.into()),
-            false => Ok(()),
-        }
-    }
-}
-
-/// The kept bytes of a connection, up to a limit.
-struct Kept<'k, 'm> {
+/// The kept bytes of a connection, up to a limit: what comes in the name of a JVM may be anything,
+/// without an end. More is an error (`FileTooLarge`).
+struct Kept<'k> {
     to: &'k mut File,
     bytes: u64,
-    limit: &'k mut Limit<'m>,
+    most_bytes: u64,
+    /// The memory that the JVM has.
+    memory_bytes: &'k dyn Fn() -> u64,
 }
 
-impl Write for Kept<'_, '_> {
+impl Write for Kept<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.limit
-            .check(self.bytes.saturating_add(bytes.len() as u64))?;
+        let all = self.bytes.saturating_add(bytes.len() as u64);
+        if all > self.most_bytes {
+            let allowed = (self.memory_bytes)().saturating_mul(GRAPH_PART);
+            self.most_bytes = allowed.max(GRAPH_BYTES_LEAST);
+        }
+        if all > self.most_bytes {
+            return Err(ErrorKind::FileTooLarge.into());
+        }
         let count = self.to.write(bytes)?;
         self.bytes += count as u64;
         Ok(count)
@@ -182,7 +154,7 @@ fn take(
     listener: &UnixListener,
     from: Pid,
     to: &mut File,
-    mut limit: Limit<'_>,
+    memory_bytes: &dyn Fn() -> u64,
 ) -> io::Result<bool> {
     let mut is_whole = false;
     incoming.each(listener, from, |stream| {
@@ -192,7 +164,8 @@ fn take(
         let mut kept = Kept {
             to,
             bytes: 0,
-            limit: &mut limit,
+            most_bytes: GRAPH_BYTES_LEAST,
+            memory_bytes,
         };
         is_whole = incoming.receive(stream, &mut kept)?;
         Ok(())
@@ -212,7 +185,7 @@ mod tests {
         let (incoming, this) = (Incoming::default(), rustix::process::getpid());
         let mut file = tempfile::tempfile().unwrap();
         let taken = sent(&incoming, tries, |listener| {
-            take(&incoming, listener, this, &mut file, Limit::new(&|| 0))
+            take(&incoming, listener, this, &mut file, &|| 0)
         });
         let mut all = Vec::new();
         file.read_to_end(&mut all).unwrap();
@@ -222,17 +195,20 @@ mod tests {
     #[test]
     fn the_limit_grows_with_the_jvm() {
         let memory = std::cell::Cell::new(0);
-        let now = || memory.get();
-        let mut limit = Limit::new(&now);
-        assert!(limit.check(GRAPH_BYTES_LEAST).is_ok());
-        let too_large = |checked: io::Result<()>| checked.unwrap_err().kind();
-        assert_eq!(
-            too_large(limit.check(GRAPH_BYTES_LEAST + 1)),
-            ErrorKind::FileTooLarge
-        );
+        let mut file = tempfile::tempfile().unwrap();
+        let mut kept = Kept {
+            to: &mut file,
+            bytes: GRAPH_BYTES_LEAST - 1,
+            most_bytes: GRAPH_BYTES_LEAST,
+            memory_bytes: &|| memory.get(),
+        };
+        kept.write_all(b"x").unwrap();
+        let fault = kept.write_all(b"x").unwrap_err();
+        assert_eq!(fault.kind(), ErrorKind::FileTooLarge);
         memory.set(GRAPH_BYTES_LEAST);
-        assert!(limit.check(GRAPH_PART * GRAPH_BYTES_LEAST).is_ok());
-        assert!(limit.check(GRAPH_PART * GRAPH_BYTES_LEAST + 1).is_err());
+        kept.bytes = GRAPH_PART * GRAPH_BYTES_LEAST - 1;
+        kept.write_all(b"x").unwrap();
+        assert!(kept.write_all(b"x").is_err());
     }
 
     #[test]

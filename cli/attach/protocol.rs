@@ -17,13 +17,13 @@ use rustix::net::sockopt::socket_peercred;
 use rustix::process::{getegid, geteuid, Signal};
 
 use crate::attach::attach_switch::{is_closed, is_java_8};
-use crate::output::plain::{plain, shown};
+use crate::output::{plain, shown};
 use crate::proc::c_library::CLibrary;
 use crate::proc::ended::{Ended, INTERRUPTED};
 use crate::proc::inside::{self, Inside};
 use crate::proc::made_file::MadeFile;
 use crate::proc::process::Process;
-use crate::proc::reach::{memory_bytes, owner, value, Reach};
+use crate::proc::reach::{mask, memory_bytes, owner, value, Reach};
 
 /// How long a JVM may take to start listening, which it does at its next safepoint.
 const LISTEN_LIMIT: Duration = Duration::from_secs(30);
@@ -39,15 +39,17 @@ const QUIT_BIT: u64 = 1 << 2;
 /// A process that runs a JVM.
 #[derive(Debug)]
 pub(crate) struct Jvm {
-    process: Process,
+    /// Its process id here.
+    pub(crate) pid: i32,
+    pub(crate) process: Process,
     /// Its process id in its own container, which is part of its socket's name.
-    own_pid: String,
+    pub(crate) own_pid: String,
     /// Its root folder.
-    root: Inside,
+    pub(crate) root: Inside,
     /// Its effective user and group.
-    owner: (u32, u32),
+    pub(crate) owner: (u32, u32),
     /// The C library that it runs on, if that is known.
-    c_library: Option<CLibrary>,
+    pub(crate) c_library: Option<CLibrary>,
     /// Whether it may be one of Java 8.
     may_be_8: bool,
 }
@@ -83,10 +85,8 @@ impl Jvm {
     /// be inspected.
     pub(crate) fn find(pid: i32) -> Result<Self, String> {
         let process = Process::find(pid)?;
-        let status = process
-            .read("status")
-            .map_err(|_| format!("there is no process {pid}"))?;
-        let status = String::from_utf8_lossy(&status);
+        let status = process.text("status");
+        let status = status.map_err(|_| format!("there is no process {pid}"))?;
         let Reach { root, maps } = Reach::of(&process, &status)?;
         let maps = maps.as_deref();
         let owner = owner(&status).ok_or(format!("the system hides the owner of process {pid}"))?;
@@ -102,6 +102,7 @@ impl Jvm {
             ));
         }
         Ok(Self {
+            pid,
             process,
             own_pid,
             root,
@@ -111,46 +112,9 @@ impl Jvm {
         })
     }
 
-    /// Its process id here.
-    pub(crate) fn pid(&self) -> i32 {
-        self.process.pid().as_raw_nonzero().get()
-    }
-
-    /// Its process.
-    pub(crate) fn process(&self) -> &Process {
-        &self.process
-    }
-
-    /// Its user and group.
-    pub(crate) fn owner(&self) -> (u32, u32) {
-        self.owner
-    }
-
-    /// The C library that it runs on; `None` if that is unknown.
-    pub(crate) fn c_library(&self) -> Option<CLibrary> {
-        self.c_library
-    }
-
-    /// Its root folder.
-    pub(crate) fn root(&self) -> &Inside {
-        &self.root
-    }
-
     /// How much memory it has; 0 if it has ended.
     pub(crate) fn memory_bytes(&self) -> u64 {
-        memory_bytes(&String::from_utf8_lossy(
-            &self.process.read("status").unwrap_or_default(),
-        ))
-    }
-
-    /// The JVM's process id in its own container.
-    pub(crate) fn own_pid(&self) -> &str {
-        &self.own_pid
-    }
-
-    /// The JVM's working folder, to which its relative paths refer.
-    pub(crate) fn working_folder(&self) -> rustix::io::Result<OwnedFd> {
-        self.process.folder("cwd")
+        memory_bytes(&self.process.text("status").unwrap_or_default())
     }
 
     /// Makes the JVM load this library and run it with these options; calls `waiting` several times
@@ -176,7 +140,7 @@ impl Jvm {
         words: [&[u8]; 4],
         waiting: impl FnMut() -> bool,
     ) -> Result<String, String> {
-        let pid = self.pid();
+        let pid = self.pid;
         let gone = |error: io::Error| match error.kind() {
             ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => self.hung_up(),
             ErrorKind::Interrupted => INTERRUPTED.to_owned(),
@@ -200,7 +164,7 @@ impl Jvm {
 
     /// Why it has closed the connection without an answer, as far as that is known.
     fn hung_up(&self) -> String {
-        let pid = self.pid();
+        let pid = self.pid;
         let user = (geteuid().as_raw(), getegid().as_raw());
         let until = Instant::now() + END_LIMIT;
         while !self.process.has_ended() && Instant::now() < until {
@@ -221,7 +185,7 @@ impl Jvm {
     }
 
     fn connect(&self, ended: &Ended) -> Result<UnixStream, String> {
-        let pid = self.pid();
+        let pid = self.pid;
         let name = format!(".java_pid{}", self.own_pid);
         let folder = self
             .root
@@ -249,7 +213,7 @@ impl Jvm {
             .map_err(|error| format!("the JVM {pid} does not listen: {error} (/tmp/{name})"))?;
         let peer = socket_peercred(&socket)
             .map_err(|error| format!("the system hides which process listens: {error}"))?;
-        if peer.pid != self.process.pid() || !self.process.is_there() {
+        if peer.pid != self.process.pid || !self.process.is_there() {
             return Err(format!(
                 "/tmp/{name} is a socket of process {}, not of the JVM {pid}: remove it and try again",
                 peer.pid.as_raw_nonzero()
@@ -260,7 +224,7 @@ impl Jvm {
 
     /// Makes the JVM listen.
     fn wake(&self, folder: &OwnedFd, socket: &str, ended: &Ended) -> Result<(), String> {
-        let pid = self.pid();
+        let pid = self.pid;
         let _trigger = self.trigger(folder)?;
         self.process
             .signal(Signal::QUIT)
@@ -284,13 +248,13 @@ impl Jvm {
 
     /// Creates the file that makes a SIGQUIT mean "listen": in the folder for temporary files, or
     /// if that is not writable, in the JVM's working folder, where HotSpot searches, too.
-    fn trigger(&self, folder: &OwnedFd) -> Result<MadeFile, String> {
+    fn trigger(&self, folder: &OwnedFd) -> Result<Option<MadeFile>, String> {
         let name = format!(".attach_pid{}", self.own_pid);
         let first = match MadeFile::new(folder, &name, self.owner) {
             Ok(trigger) => return Ok(trigger),
             Err(error) => error,
         };
-        self.working_folder()
+        self.process.folder("cwd")
             .and_then(|folder| MadeFile::new(&folder, &name, self.owner))
             .map_err(|second| {
                 format!(
@@ -301,8 +265,7 @@ impl Jvm {
 }
 
 fn handles_quit(status: &str) -> bool {
-    let caught = value(status, "SigCgt").and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    caught.is_some_and(|mask| mask & QUIT_BIT != 0)
+    mask(status, "SigCgt").is_some_and(|caught| caught & QUIT_BIT != 0)
 }
 
 /// The process's id in its innermost container.
@@ -320,15 +283,12 @@ fn read_all(
     socket.set_read_timeout(Some(Duration::from_millis(200)))?;
     let mut bytes = Vec::new();
     let mut room = [0; 4096];
-    loop {
+    while bytes.len() < ANSWER_BYTES_MAX {
         if ended.is_set() {
             return Err(ErrorKind::Interrupted.into());
         }
-        if bytes.len() >= ANSWER_BYTES_MAX {
-            return Ok(String::from_utf8_lossy(&bytes).into_owned());
-        }
         match socket.read(&mut room) {
-            Ok(0) => return Ok(String::from_utf8_lossy(&bytes).into_owned()),
+            Ok(0) => break,
             Ok(count) => bytes.extend(room.iter().take(count)),
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 if !waiting() {
@@ -339,6 +299,7 @@ fn read_all(
             Err(error) => return Err(error),
         }
     }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The first line is whether the command was executed, the next the agent's return code:

@@ -6,13 +6,7 @@ use reader::{CheckOptions, Fault, Origin, Report, RuleTotal, Severity};
 
 use crate::answers::summary;
 use crate::files::input_file::InputFile;
-use crate::output::cell::Cell;
-use crate::output::number::counted;
-use crate::output::outcome::{Failure, Verdict};
-use crate::output::plain::{plain, shown};
-use crate::output::sections::Sections;
-use crate::output::stdout::print;
-use crate::output::table::Table;
+use crate::output::{counted, limit, plain, print, shown, Cell, Failure, Sections, Table, Verdict};
 
 /// Number of errors described without `--top`.
 const TOP: usize = 20;
@@ -58,11 +52,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let file = InputFile::new(&arguments.file)?;
     let options = CheckOptions {
-        most: match arguments.top {
-            None => TOP,
-            Some(0) => usize::MAX,
-            Some(top) => top,
-        },
+        most: limit(arguments.top.unwrap_or(TOP)),
         strict: arguments.strict,
         budget: file.budget(),
     };
@@ -91,8 +81,7 @@ fn add<'a>(answer: &mut Sections<'a>, report: &'a Report) {
         .hidden("rule", |fault| fault.rule.id())
         .hidden("severity", |fault| word(fault.severity))
         .hidden("found", |fault| &*fault.found)
-        .below(|fault| vec![line(fault)])
-        .done();
+        .below(|fault| vec![line(fault)]);
     answer.table("faults", "", faults);
     let totals = Table::of(&report.totals, usize::MAX)
         .left("severity", "severity", |total| word(total.severity))
@@ -100,8 +89,7 @@ fn add<'a>(answer: &mut Sections<'a>, report: &'a Report) {
         .right("count", "count", |total| total.count)
         .right("first at", "", |total| Cell::Id(total.first_offset))
         .hidden("first_offset", |total| total.first_offset)
-        .left("meaning", "", |total| meaning(total, report.origin))
-        .done();
+        .left("meaning", "", |total| meaning(total, report.origin));
     if !report.faults.is_empty() && !totals.is_empty() {
         answer.line("");
     }

@@ -9,10 +9,8 @@ use clap::ValueEnum;
 
 use crate::answers::diff::{change, diff, Sums};
 use crate::files::heap_file::{GraphArguments, Rule, SizesOf};
-use crate::output::number::{bytes, limit};
-use crate::output::outcome::{Failure, Verdict};
-use crate::output::plain::plain;
-use crate::output::stdout::print;
+use crate::output::number::bytes;
+use crate::output::{limit, plain, print, Failure, Verdict};
 use crate::proc::process::process_named;
 
 /// Lists what grew between two dumps

@@ -4,16 +4,15 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanBytes, ProgressBar};
+use indicatif::HumanBytes;
 
 use crate::attach::agent_request::AgentRequest;
 use crate::attach::dump_place::DumpPlace;
 use crate::attach::dump_stream;
 use crate::attach::hotspot_dump;
 use crate::attach::protocol::Jvm;
-use crate::output::number::grouped;
-use crate::output::outcome::{Failure, Verdict};
 use crate::output::spinner::spinner;
+use crate::output::{grouped, Failure, Verdict};
 
 /// Makes a JVM dump its heap, with a pause of milliseconds
 ///
@@ -59,23 +58,18 @@ fn pid(text: &str) -> Result<i32, String> {
 /// Makes the JVM dump, and reports the file.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let jvm = Jvm::find(arguments.pid).map_err(Failure::Input)?;
-    if arguments
-        .output
-        .as_deref()
-        .is_some_and(|it| it.as_os_str() == "-")
-    {
+    let output = arguments.output.as_deref();
+    if output.is_some_and(|it| it.as_os_str() == "-") {
         let agent = arguments.agent.as_deref();
         return dump_stream::run(&jvm, agent, arguments.timeout(), |to| arguments.told(to));
     }
-    let place = DumpPlace::find(&jvm, arguments.output.as_deref())?;
-    let options = options(place.path(), arguments)?;
+    let place = DumpPlace::find(&jvm, output)?;
+    let options = options(&place.path, arguments)?;
     let request = AgentRequest::new(&jvm, arguments.agent.as_deref(), options)?;
     let began = Instant::now();
-    let bar = Waiting::new(place.path());
-    let reply = request.send(|library, options, _| jvm.load(library, options, || bar.look(&jvm)));
-    bar.done();
-    let reply = reply?;
-    if reply.is_refused() && arguments.stop_the_world {
+    let waiting = waiting(&jvm, &place);
+    let reply = request.send(|library, options, _| jvm.load(library, options, waiting))?;
+    if reply.answer.is_refused() && arguments.stop_the_world {
         return own(&jvm, &place, arguments);
     }
     reply.check_dumped()?;
@@ -89,14 +83,11 @@ fn own(jvm: &Jvm, place: &DumpPlace, arguments: &Arguments) -> Result<Verdict, F
         return Err(Failure::Input(format!(
             "the JVM {} loads no agent, and HotSpot's own dumper knows no --options: leave them out, and let hprof convert --redact make a \
              copy if they redact",
-            jvm.pid()
+            jvm.pid
         )));
     }
     let began = Instant::now();
-    let bar = Waiting::new(place.path());
-    let made = hotspot_dump::make(jvm, place, || bar.look(jvm));
-    bar.done();
-    made?;
+    hotspot_dump::make(jvm, place, waiting(jvm, place))?;
     tell(jvm, place, began.elapsed())
 }
 
@@ -105,12 +96,8 @@ fn options(file: &Path, arguments: &Arguments) -> Result<String, Failure> {
     let name = file
         .to_str()
         .filter(|name| !name.contains([',', '%', '\0']));
-    let name = name.ok_or_else(|| {
-        Failure::writing(
-            file,
-            "the agent accepts no name with a comma, a percent sign or invalid UTF-8",
-        )
-    })?;
+    let why = "the agent accepts no name with a comma, a percent sign or invalid UTF-8";
+    let name = name.ok_or_else(|| Failure::writing(file, why))?;
     Ok(arguments.told(&format!("file={name}")))
 }
 
@@ -140,10 +127,10 @@ const TIMEOUT_S: u64 = 120;
 /// Prints a line on stdout about the finished file.
 fn tell(jvm: &Jvm, place: &DumpPlace, took: Duration) -> Result<Verdict, Failure> {
     let name = place.names();
-    let Some(bytes) = jvm.root().bytes(place.path()) else {
+    let Some(bytes) = jvm.root.bytes(&place.path) else {
         return Err(Failure::Input(format!(
             "the JVM {} reported a dump, but there is no {name}; see its stderr",
-            jvm.pid()
+            jvm.pid
         )));
     };
     let (bytes, seconds) = (grouped(bytes), took.as_secs_f64());
@@ -151,34 +138,17 @@ fn tell(jvm: &Jvm, place: &DumpPlace, took: Duration) -> Result<Verdict, Failure
     Ok(Verdict::Sound)
 }
 
-/// Shows the size of the unfinished file if stderr is a terminal.
-#[derive(Debug)]
-struct Waiting {
-    bar: ProgressBar,
-    part: PathBuf,
-}
-
-impl Waiting {
-    fn new(file: &Path) -> Self {
-        let mut part = file.as_os_str().to_owned();
-        part.push(".part");
-        Self {
-            bar: spinner(),
-            part: part.into(),
-        }
-    }
-
-    /// Always true: the dump is waited for.
-    fn look(&self, jvm: &Jvm) -> bool {
-        let bytes = jvm.root().bytes(&self.part).unwrap_or(0);
-        self.bar
-            .set_message(format!("{} written", HumanBytes(bytes)));
-        self.bar.tick();
+/// Shows the size of the unfinished file if stderr is a terminal, until it is dropped. Always true:
+/// the dump is waited for.
+fn waiting<'j>(jvm: &'j Jvm, place: &DumpPlace) -> impl FnMut() -> bool + use<'j> {
+    let mut part = place.path.clone().into_os_string();
+    part.push(".part");
+    let bar = spinner();
+    move || {
+        let bytes = jvm.root.bytes(Path::new(&part)).unwrap_or(0);
+        bar.set_message(format!("{} written", HumanBytes(bytes)));
+        bar.tick();
         true
-    }
-
-    fn done(&self) {
-        self.bar.finish_and_clear();
     }
 }
 

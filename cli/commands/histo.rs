@@ -7,9 +7,7 @@ use crate::answers::top::{top, By};
 use crate::attach::live::counts_of;
 use crate::files::heap_file::{GraphArguments, SizesOf};
 use crate::files::input_file::InputFile;
-use crate::output::number::limit;
-use crate::output::outcome::{Failure, Verdict};
-use crate::output::stdout::print;
+use crate::output::{limit, print, Failure, Verdict};
 use crate::proc::process::process_named;
 
 /// Rows by retained size without `--top`.
@@ -88,13 +86,13 @@ fn by_shallow(arguments: &Arguments) -> Result<Verdict, Failure> {
         return Ok(verdict);
     }
     if let Some(pid) = process_named(&graph.file) {
-        let counts = counts_of(pid, graph.agent.as_deref())?;
-        let mut answer = of_jvm(counts.classes, top);
-        answer.maybe("pause_ms", counts.pause_ms);
+        let (classes, pause_ms) = counts_of(pid, graph.agent.as_deref())?;
+        let mut answer = of_jvm(classes, top);
+        answer.maybe("pause_ms", pause_ms);
         print(arguments.json, answer)?;
         return Ok(Verdict::Sound);
     }
-    let file = InputFile::of_one(&graph.file, graph.dump)?;
+    let file = InputFile::new(&graph.file)?.only(graph.dump)?;
     let found = Histogram::read(&mut file.reader()?);
     let found = found.map_err(|fault| file.failure(&fault))?;
     file.done();

@@ -3,11 +3,7 @@
 use std::fs;
 use std::io;
 
-use crate::output::cell::Cell;
-use crate::output::outcome::{Failure, Verdict};
-use crate::output::sections::Sections;
-use crate::output::stdout::print;
-use crate::output::table::Table;
+use crate::output::{print, Cell, Failure, Sections, Table, Verdict};
 use crate::proc::c_library::contains;
 use crate::proc::jvm_options::WITH_VALUE;
 use crate::proc::process::Process;
@@ -37,8 +33,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
             it.user.map(|user| user.to_string())
         })
         .right("memory", "resident_bytes", |(_, it)| Cell::Bytes(it.bytes))
-        .left("main class", "main_class", |(_, it)| it.main.clone())
-        .done();
+        .left("main class", "main_class", |(_, it)| it.main.clone());
     if table.is_empty() {
         let why = "no JVM that this user may inspect runs on this machine";
         return Err(Failure::Input(why.to_owned()));
@@ -70,11 +65,10 @@ struct Facts {
 fn facts(pid: i32) -> Option<Facts> {
     let process = Process::find(pid).ok()?;
     // Before the map, which is empty once there is no memory.
-    let status = process.read("status").ok()?;
+    let status = process.text("status").ok()?;
     if !is_jvm(&process) {
         return None;
     }
-    let status = String::from_utf8_lossy(&status);
     let line = process.read("cmdline").unwrap_or_default();
     Some(Facts {
         user: owner(&status).map(|(user, _)| user),

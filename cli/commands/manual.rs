@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Command;
 use clap_complete::Shell;
 
-use crate::output::outcome::{Failure, Verdict};
+use crate::output::{Failure, Verdict};
 
 /// Shells whose completions are written.
 const SHELLS: [Shell; 3] = [Shell::Bash, Shell::Zsh, Shell::Fish];

@@ -6,12 +6,9 @@ use format::AreaKind;
 use graph::{Heap, NativeMemory};
 
 use crate::answers::memory::{memory, ProcessFacts};
-use crate::files::heap_file::{failure, heap, opened_jvm, SizesOf};
+use crate::files::heap_file::{failure, heap, opened, SizesOf};
 use crate::files::input_file::{InputFile, STDIN};
-use crate::output::number::limit;
-use crate::output::outcome::{Failure, Verdict};
-use crate::output::sections::Sections;
-use crate::output::stdout::print;
+use crate::output::{limit, print, Failure, Sections, Verdict};
 use crate::proc::malloc_marks::MallocMarks;
 use crate::proc::pagemap::Pagemap;
 use crate::proc::process::{process_named, Process};
@@ -50,17 +47,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     // Held from before the question, so that it is the same process afterwards.
     let process = pid.map(Process::find).transpose();
     let mut process = process.map_err(Failure::Input)?;
-    let file = match pid {
-        Some(pid) => opened_jvm(pid, arguments.agent.as_deref())?,
-        None => InputFile::of_one(&arguments.file, arguments.dump)?,
-    };
+    let file = opened(&arguments.file, arguments.dump, arguments.agent.as_deref())?;
     let note = file.progress(2);
     let heap = heap(&file, SizesOf::Jvm, &note)?;
     if arguments.file.as_os_str() == STDIN {
         process = sender(&heap);
     }
     let mut answer = answer(&file, &heap, process.as_ref(), limit(arguments.top))?;
-    answer.maybe("pause_ms", file.pause_millis());
+    answer.maybe("pause_ms", file.pause_millis);
     file.done();
     // The warning comes before the answer.
     let verdict = file.verdict(heap.damaged());
@@ -86,14 +80,11 @@ pub(crate) fn answer<'a>(
 fn sender(heap: &Heap<'_>) -> Option<Process> {
     let facts = heap.directory().strings.facts();
     let process = Process::find(facts.words.get("pid")?.parse().ok()?).ok()?;
-    let area = facts
-        .areas
-        .iter()
-        .find(|area| area.kind == AreaKind::Heap)?;
-    let maps = process.read("maps").ok()?;
-    let mappings = Mapping::all(&String::from_utf8_lossy(&maps));
+    let mut areas = facts.areas.iter();
+    let heap = areas.find(|area| area.kind == AreaKind::Heap)?;
+    let mappings = Mapping::all(&process.text("maps").ok()?);
     let mut mappings = mappings.iter();
-    let is_there = mappings.any(|mapping| mapping.range.contains(&area.range.start));
+    let is_there = mappings.any(|mapping| mapping.range.contains(&heap.range.start));
     is_there.then_some(process)
 }
 
@@ -104,9 +95,8 @@ fn facts(
     memory: &NativeMemory,
 ) -> Result<ProcessFacts, Failure> {
     let read = |name: &str| {
-        let bytes = process.read(name);
-        let bytes = bytes.map_err(|error| Failure::Input(told(process, &error)));
-        bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        let text = process.text(name);
+        text.map_err(|error| Failure::Input(told(process, &error)))
     };
     let mappings = Mapping::all(&read("smaps")?);
     let areas = &heap.directory().strings.facts().areas;

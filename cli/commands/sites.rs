@@ -7,9 +7,7 @@ use reader::Profiles;
 use crate::answers::site_source::{choose, SiteSource};
 use crate::answers::sites::{listing, DEPTH_FRAMES};
 use crate::files::input_file::InputFile;
-use crate::output::number::limit;
-use crate::output::outcome::{Failure, Verdict};
-use crate::output::stdout::print;
+use crate::output::{limit, print, Failure, Verdict};
 
 /// Number of sites printed by default.
 const TOP: usize = 20;
@@ -58,7 +56,7 @@ pub(crate) struct Arguments {
 
 /// Reads the file and prints its sites.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    let file = InputFile::of_one(&arguments.file, arguments.dump)?;
+    let file = InputFile::new(&arguments.file)?.only(arguments.dump)?;
     let found = file.whole(Profiles::read)?;
     let chosen = choose(&found, arguments.from);
     let (source, table) = chosen.map_err(|reason| file.refuse(reason))?;

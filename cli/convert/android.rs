@@ -9,8 +9,7 @@ use format::{record, sub_record, HEADER_1_0_2};
 use reader::{DamageKind, DumpReader, Event, HeapRecord, RootKind, Tee, Version};
 
 use crate::files::input_file::InputFile;
-use crate::output::number::counted;
-use crate::output::outcome::{Failure, Verdict};
+use crate::output::{counted, Failure, Verdict};
 
 use super::arguments::{Arguments, Form};
 
@@ -117,11 +116,8 @@ impl Converter<'_> {
     /// Writes the event's bytes and its data as they are.
     fn pass(&mut self, dump: &mut DumpReader<'_>, file: &InputFile) -> Result<(), Failure> {
         self.to.write_all(&self.bytes)?;
-        while !dump
-            .next_chunk()
-            .map_err(|fault| file.failure(&fault))?
-            .is_empty()
-        {
+        let failed = |fault| file.failure(&fault);
+        while !dump.next_chunk().map_err(failed)?.is_empty() {
             self.take(dump);
             self.to.write_all(&self.bytes)?;
         }

@@ -10,8 +10,7 @@ use format::redaction::FieldPatterns;
 use crate::files::heap_file::{only_a_file, GraphArguments, Rule, SizesOf};
 use crate::files::input_file::{InputFile, STDIN};
 use crate::files::target;
-use crate::output::outcome::Failure;
-use crate::output::plain::plain;
+use crate::output::{plain, Failure};
 
 /// The name of standard output.
 const STDOUT: &str = STDIN;
@@ -158,16 +157,15 @@ impl Arguments {
                 "pprof, collapsed or svg",
             ),
         ];
-        let mut misplaced = given
+        given
             .into_iter()
-            .filter(|(_, is_given, fits, _)| *is_given && !fits);
-        misplaced
-            .next()
-            .map(|(option, _, _, forms)| (option, forms))
+            .find_map(|(option, is_given, fits, forms)| {
+                (is_given && !fits).then_some((option, forms))
+            })
     }
 
     pub(super) fn input(&self) -> Result<InputFile, Failure> {
-        InputFile::of_one(&self.graph.file, self.graph.dump)
+        InputFile::new(&self.graph.file)?.only(self.graph.dump)
     }
 
     /// Writes what `content` makes, whole or not at all, unless it goes to standard output.

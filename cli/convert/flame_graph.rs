@@ -6,9 +6,7 @@ use inferno::flamegraph::color::{BasicPalette, Palette};
 use inferno::flamegraph::{self, Options};
 
 use crate::files::input_file::InputFile;
-use crate::output::number::grouped;
-use crate::output::outcome::Failure;
-use crate::output::plain::plain;
+use crate::output::{grouped, plain, Failure};
 
 use super::folded::Folded;
 use super::profile::Profile;

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use reader::{StackFrame, Stacks};
 
 use crate::output::frame::{method, method_at_line};
-use crate::output::plain::{is_harmful, shown};
+use crate::output::{plain, shown};
 
 /// The name for a stack without frames.
 const NO_STACK: &str = "[no stack]";
@@ -160,13 +160,8 @@ impl Folded {
 /// A name without characters that have a meaning in folded stacks, on a terminal or in XML, and cut
 /// to the displayed length.
 fn plain_name(name: &str) -> String {
-    let plain = |c: char| match c {
-        ';' => ':',
-        '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
-        c if is_harmful(c) => char::REPLACEMENT_CHARACTER,
-        c => c,
-    };
-    shown(name).chars().map(plain).collect()
+    let name = shown(name).replace(';', ":");
+    plain(&name.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}"))
 }
 
 #[cfg(test)]

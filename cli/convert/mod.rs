@@ -8,10 +8,10 @@ mod pprof;
 mod profile;
 mod redacted;
 mod tables;
-mod transcribed;
 
-use crate::output::number::{counted, grouped};
-use crate::output::outcome::{Failure, Verdict};
+use ::text::{transcribe, Settings, TextError};
+
+use crate::output::{counted, grouped, Failure, Verdict};
 
 pub(crate) use arguments::Arguments;
 use arguments::Form;
@@ -30,11 +30,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     }
     match form {
         Form::Parquet => tables::write(arguments),
-        Form::Text => transcribed::write(arguments),
+        Form::Text => write_text(arguments),
         Form::Hprof if arguments.redact.is_some() => redacted::write(arguments),
         Form::Hprof => android::write(arguments),
         Form::Pprof | Form::Collapsed | Form::Svg => write_profile(arguments, form),
     }
+}
+
+/// Reads a binary file and writes it in the classic text layout.
+fn write_text(arguments: &Arguments) -> Result<Verdict, Failure> {
+    let file = arguments.input()?;
+    let settings = Settings {
+        sizes: None,
+        utc_offset_seconds: 0,
+        budget: file.budget(),
+    };
+    let told = arguments.write(&file, Form::Text, |mut to| {
+        let told = transcribe(&mut || file.open(), &settings, &mut to);
+        told.map_err(|why| match why {
+            TextError::Write(fault) => Failure::Output(fault),
+            TextError::Read(fault) => file.failure(&fault),
+        })
+    })?;
+    Ok(file.verdict(told.damaged))
 }
 
 /// Reads the file and writes where the time, or the memory, went.

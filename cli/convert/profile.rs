@@ -49,18 +49,13 @@ impl Profile {
         let times = times.map(|table| (table, CpuKind::Times));
         let (cpu, sites) = match from {
             None => (samples.or(times), None),
-            Some(Source::Samples) => (samples, None),
-            Some(Source::Times) => (times, None),
+            Some(Source::Samples) => (Some(samples.ok_or_else(|| file.refuse(NO_SAMPLES))?), None),
+            Some(Source::Times) => (Some(times.ok_or_else(|| file.refuse(NO_TIMES))?), None),
             Some(Source::Sites | Source::Allocated) => (None, Some(SiteSource::Sites)),
             Some(Source::Dump) => (None, Some(SiteSource::Dump)),
         };
         if let Some((table, kind)) = cpu {
             return Ok(Self::of_cpu(found, &table, kind));
-        }
-        match from {
-            Some(Source::Samples) => return Err(file.refuse(NO_SAMPLES)),
-            Some(Source::Times) => return Err(file.refuse(NO_TIMES)),
-            _ => {}
         }
         let chosen = choose(&found, sites).map_err(|why| match sites {
             Some(_) => file.refuse(why),

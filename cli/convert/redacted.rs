@@ -5,9 +5,8 @@ use std::io::{self, Write};
 use format::redaction::{Redacted as Word, Redaction};
 use reader::{redact, RedactError};
 
-use crate::output::number::counted;
-use crate::output::outcome::{Failure, Verdict};
 use crate::output::screen;
+use crate::output::{counted, Failure, Verdict};
 
 use super::arguments::{Arguments, Form};
 
@@ -32,10 +31,8 @@ pub(super) fn write(arguments: &Arguments) -> Result<Verdict, Failure> {
         let text = format!("no class has the field {pattern}");
         writeln!(io::stderr(), "{}", screen::message(&text))?;
     }
-    let (arrays, objects) = (
-        counted(told.arrays, "array"),
-        counted(told.objects, "object"),
-    );
+    let arrays = counted(told.arrays, "array");
+    let objects = counted(told.objects, "object");
     let names = counted(told.texts, "name");
     arguments.tell(&format!(
         "redacted: {arrays} and {objects} have zeros, {names} became stars"

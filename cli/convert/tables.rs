@@ -9,8 +9,7 @@ use graph::FieldTable;
 
 use crate::files::heap_file::Loaded;
 use crate::files::input_file::bare;
-use crate::output::number::{grouped, percent};
-use crate::output::outcome::{Failure, Verdict};
+use crate::output::{grouped, percent, Failure, Verdict};
 
 use super::arguments::Arguments;
 use folder::Folder;

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use graph::{GraphError, Heap, Input, Options, References, Retained};
+use graph::{GraphError, Heap, Input, Options, References, Retained, Sizes};
+use serde::Serialize;
 
-use crate::attach::live::graph_of;
+use crate::attach::live;
 use crate::attach::memory_watch;
 use crate::files::input_file::InputFile;
-use crate::output::outcome::{Failure, Verdict};
-use crate::output::sections::Sections;
-use crate::output::stdout::print;
+use crate::output::date::date;
+use crate::output::{print, Failure, Sections, Verdict};
 use crate::proc::process::process_named;
 
 /// The arguments that all graph commands have.
@@ -43,18 +43,10 @@ impl GraphArguments {
         )))
     }
 
-    /// The file, or what the JVM with this process id sends.
-    pub(crate) fn open(&self) -> Result<InputFile, Failure> {
-        match process_named(&self.file) {
-            Some(pid) => opened_jvm(pid, self.agent.as_deref()),
-            None => InputFile::of_one(&self.file, self.dump),
-        }
-    }
-
     /// Reads the heap, of which `passes` passes are made in all, two of them here. An answer about
     /// a part of the heap begins with the warning on stderr, and ends with this verdict.
     pub(crate) fn load(&self, passes: u64) -> Result<(Loaded, Verdict), Failure> {
-        let file = self.open()?;
+        let file = opened(&self.file, self.dump, self.agent.as_deref())?;
         // Some bytes for each heap, which calls it as long as it lives; a command has one or two.
         let note = Box::leak(Box::new(file.progress(passes)));
         let loaded = Loaded::read(file, self, note)?;
@@ -63,11 +55,20 @@ impl GraphArguments {
     }
 }
 
-/// The objects of a JVM that runs, to be read as a file is.
-pub(crate) fn opened_jvm(pid: i32, agent: Option<&Path>) -> Result<InputFile, Failure> {
+/// The one dump of a file; or the objects of the JVM with this process id, to be read as a file is.
+pub(crate) fn opened(
+    file: &Path,
+    dump: Option<usize>,
+    agent: Option<&Path>,
+) -> Result<InputFile, Failure> {
+    let Some(pid) = process_named(file) else {
+        return InputFile::new(file)?.only(dump);
+    };
     let name = format!("JVM {pid}");
-    let (sent, pause_millis) = graph_of(pid, agent)?;
-    InputFile::of_jvm(Path::new(&name), sent, pause_millis)
+    let (sent, pause_millis) = live::sent(pid, agent, "graph")?;
+    let mut file = InputFile::of_open(Path::new(&name), sent)?;
+    (file.pause_millis, file.has_values) = (pause_millis, false);
+    Ok(file)
 }
 
 /// Which references keep an object alive.
@@ -80,12 +81,32 @@ pub(crate) enum Rule {
 }
 
 /// Which rules give the sizes of objects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum SizesOf {
     /// The JVM's own where the dump has them, as dumps by this agent do; else Eclipse MAT's rules
     Jvm,
     /// Eclipse MAT's rules
     Mat,
+}
+
+impl From<Sizes> for SizesOf {
+    fn from(sizes: Sizes) -> Self {
+        match sizes.are_told {
+            true => Self::Jvm,
+            false => Self::Mat,
+        }
+    }
+}
+
+impl SizesOf {
+    /// The words that follow "sizes by".
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Jvm => "the JVM itself",
+            Self::Mat => "Eclipse MAT's rules",
+        }
+    }
 }
 
 impl Rule {
@@ -144,6 +165,12 @@ impl Loaded {
         })
     }
 
+    /// When a dump was made, if it tells.
+    pub(crate) fn made(&self) -> Option<String> {
+        let millis = self.heap.header().time_millis;
+        (millis != 0).then(|| date(millis))
+    }
+
     /// What was found in the heap; or a failure with the file's name.
     pub(crate) fn check<T>(&self, found: Result<T, GraphError>) -> Result<T, Failure> {
         found.map_err(|fault| failure(&self.file, &fault))
@@ -152,7 +179,7 @@ impl Loaded {
     /// Prints an answer as JSON or as text, without the bar.
     pub(crate) fn print(&self, is_json: bool, mut answer: Sections<'_>) -> Result<(), Failure> {
         self.file.done();
-        answer.maybe("pause_ms", self.file.pause_millis());
+        answer.maybe("pause_ms", self.file.pause_millis);
         Ok(print(is_json, answer)?)
     }
 }

@@ -18,10 +18,9 @@ use rustix::fs::{memfd_create, MemfdFlags};
 
 use crate::files::other_file;
 use crate::output::date::date;
-use crate::output::number::counted;
-use crate::output::outcome::{reason, Failure, Verdict};
-use crate::output::plain::plain;
+use crate::output::outcome::reason;
 use crate::output::screen;
+use crate::output::{counted, plain, Failure, Verdict};
 use crate::proc::process::process_named;
 
 /// Files up to this size are read before anyone could see a bar.
@@ -51,7 +50,7 @@ pub(crate) struct InputFile {
     packed: Cell<bool>,
     bar: ProgressBar,
     /// How long the application paused for what a JVM has sent; `None` for a file.
-    pause_millis: Option<u64>,
+    pub(crate) pause_millis: Option<u64>,
     /// Whether it has the values of fields and arrays, which a running JVM does not send.
     pub(crate) has_values: bool,
 }
@@ -90,15 +89,10 @@ impl InputFile {
         Self::with(name, held, &facts).map_err(|fault| Failure::reading(name, fault))
     }
 
-    /// Like [`InputFile::new`]; of a file with several heap dumps, all but the one with this number
-    /// are left out, or all but the last. Says on stderr which one it is.
+    /// Of a file with several heap dumps, all but the one with this number are left out, or all but
+    /// the last. Says on stderr which one it is.
     ///
     /// Errors: the file has no such dump.
-    pub(crate) fn of_one(path: &Path, number: Option<usize>) -> Result<Self, Failure> {
-        Self::new(path)?.only(number)
-    }
-
-    /// [`InputFile::of_one`] of a file that is known.
     pub(crate) fn only(self, number: Option<usize>) -> Result<Self, Failure> {
         // A file that cannot be read gives its reason when it is read.
         let dumps = self.dumps().unwrap_or_default();
@@ -162,19 +156,6 @@ impl InputFile {
         let facts = file.metadata();
         let opened = facts.and_then(|facts| Self::with(name, Some(file), &facts));
         opened.map_err(|fault| Failure::reading(name, fault))
-    }
-
-    /// The objects that a running JVM has sent, with how long it paused.
-    pub(crate) fn of_jvm(
-        name: &Path,
-        sent: File,
-        pause_millis: Option<u64>,
-    ) -> Result<Self, Failure> {
-        Ok(Self {
-            pause_millis,
-            has_values: false,
-            ..Self::of_open(name, sent)?
-        })
     }
 
     fn with(path: &Path, held: Option<File>, facts: &Metadata) -> io::Result<Self> {
@@ -263,9 +244,7 @@ impl InputFile {
         &self,
         read: impl FnOnce(Box<dyn Read>, Budget) -> Result<T, ReadError>,
     ) -> Result<T, Failure> {
-        let opened = self
-            .open()
-            .map_err(|fault| Failure::reading(&self.path, fault))?;
+        let opened = self.open().map_err(|fault| self.refuse(fault))?;
         let found = read(opened, self.budget()).map_err(|fault| self.failure(&fault))?;
         self.done();
         Ok(found)
@@ -279,11 +258,6 @@ impl InputFile {
     /// Most memory for the tables built from the file.
     pub(crate) fn budget(&self) -> Budget {
         Budget::for_file(self.bytes)
-    }
-
-    /// How long the application paused, in milliseconds; `None` for a file.
-    pub(crate) fn pause_millis(&self) -> Option<u64> {
-        self.pause_millis
     }
 
     /// Whether these are the metadata of this file.

@@ -9,6 +9,7 @@ use rustix::process::geteuid;
 
 use crate::files::input_file::InputFile;
 use crate::output::outcome::Failure;
+use crate::proc::inside::folder_of;
 use crate::proc::leftover::{making, Leftover};
 
 /// The start of every HPROF file, binary or text.
@@ -29,10 +30,8 @@ pub(crate) fn write_new<T>(
     content: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     if fs::symlink_metadata(path).is_ok() {
-        return Err(Failure::writing(
-            path,
-            "it exists; name another file, or remove it first",
-        ));
+        let why = "it exists; name another file, or remove it first";
+        return Err(Failure::writing(path, why));
     }
     replace(path, None, PRIVATE, content).map_err(|failure| failure.of_target(path))
 }
@@ -73,16 +72,12 @@ fn put<T>(
         return through(opened, content);
     }
     if input.is(facts) {
-        return Err(Failure::writing(
-            path,
-            "it is the file that is read; name another",
-        ));
+        let why = "it is the file that is read; name another";
+        return Err(Failure::writing(path, why));
     }
     if is_hprof(&place)? {
-        return Err(Failure::writing(
-            path,
-            "it is a heap dump or a profile, which could not be made again; name another file, or remove it first",
-        ));
+        let why = "it is a heap dump or a profile, which could not be made again; name another file, or remove it first";
+        return Err(Failure::writing(path, why));
     }
     // Another user's file may have been made for all to read.
     let mode = match facts.uid() == geteuid().as_raw() {
@@ -101,16 +96,12 @@ pub(crate) fn resolve(path: &Path) -> io::Result<(PathBuf, Option<Metadata>)> {
             let facts = fs::metadata(&place)?;
             Ok((place, Some(facts)))
         }
-        Err(fault) if fault.kind() == ErrorKind::NotFound => {
-            if fs::symlink_metadata(path).is_ok() {
-                return Err(io::Error::new(
-                    ErrorKind::NotFound,
-                    "it is a symbolic link that leads nowhere",
-                ));
-            }
-            Ok((path.to_owned(), None))
+        Err(fault) if fault.kind() != ErrorKind::NotFound => Err(fault),
+        Err(_) if fs::symlink_metadata(path).is_ok() => {
+            let why = "it is a symbolic link that leads nowhere";
+            Err(io::Error::new(ErrorKind::NotFound, why))
         }
-        Err(fault) => Err(fault),
+        Err(_) => Ok((path.to_owned(), None)),
     }
 }
 
@@ -146,17 +137,13 @@ fn is_hprof(path: &Path) -> io::Result<bool> {
     let mut start = Vec::new();
     let unpacked = reader::unpacked(File::open(path)?)?;
     match unpacked.take(MAGIC.len() as u64).read_to_end(&mut start) {
-        // It starts like gzip but is not.
-        Err(fault)
-            if matches!(
-                fault.kind(),
-                ErrorKind::InvalidInput | ErrorKind::InvalidData
-            ) =>
-        {
-            Ok(false)
-        }
-        Err(fault) if fault.kind() == ErrorKind::UnexpectedEof => Ok(start == MAGIC),
-        other => other.map(|_| start == MAGIC),
+        Ok(_) => Ok(start == MAGIC),
+        Err(fault) => match fault.kind() {
+            // It starts like gzip but is not.
+            ErrorKind::InvalidInput | ErrorKind::InvalidData => Ok(false),
+            ErrorKind::UnexpectedEof => Ok(start == MAGIC),
+            _ => Err(fault),
+        },
     }
 }
 
@@ -198,14 +185,6 @@ fn through<T>(
     let answer = content(&mut to)?;
     to.flush()?;
     Ok(answer)
-}
-
-/// The folder that a path is in.
-pub(crate) fn folder_of(place: &Path) -> &Path {
-    match place.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
 }
 
 /// Why nothing could be made in this folder, with advice if it is not there.

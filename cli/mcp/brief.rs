@@ -14,13 +14,13 @@ pub(crate) const ANSWER_BYTES_MAX: usize = 8 << 10;
 const SENTENCE_CHARS: usize = 2000;
 
 /// Rows of a list and characters of a text, from what is nice to what always fits.
-const LIMITS: [Limits; 6] = [
-    Limits::new(100, 1000),
-    Limits::new(30, 300),
-    Limits::new(12, 200),
-    Limits::new(6, 120),
-    Limits::new(2, 80),
-    Limits::new(1, 40),
+const LIMITS: [(usize, usize); 6] = [
+    (100, 1000),
+    (30, 300),
+    (12, 200),
+    (6, 120),
+    (2, 80),
+    (1, 40),
 ];
 
 #[derive(Clone, Copy)]
@@ -29,21 +29,14 @@ struct Limits {
     chars: usize,
 }
 
-impl Limits {
-    const fn new(rows: usize, chars: usize) -> Self {
-        Self { rows, chars }
-    }
-}
-
 /// The answer as JSON, of at most [`ANSWER_BYTES_MAX`] bytes.
 ///
 /// Beside a list that is cut stands how many rows are missing: in `left_out` if the object has only
 /// that, else in `…_left_out`. A path keeps both of its ends.
 pub(crate) fn brief(answer: &Value) -> String {
-    let texts = LIMITS.iter().map(|limits| limits.cut(answer).to_string());
     let mut shortest = String::new();
-    for text in texts {
-        shortest = text;
+    for (rows, chars) in LIMITS {
+        shortest = Limits { rows, chars }.cut(answer).to_string();
         if shortest.len() <= ANSWER_BYTES_MAX {
             break;
         }

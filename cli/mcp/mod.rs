@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use crate::attach::protocol::Jvm;
 use crate::files::heap_file::GraphArguments;
 use crate::files::input_file::InputFile;
-use crate::output::outcome::{Failure, Verdict};
+use crate::output::{Failure, Verdict};
 use crate::proc::process::process_named;
 
 use tools::HeapTools;
@@ -42,11 +42,8 @@ pub(crate) struct Arguments {
 /// Answers until the input ends.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     check(arguments)?;
-    let mut tools = HeapTools::new(
-        &arguments.graph,
-        arguments.strings,
-        arguments.allow_dump.as_deref(),
-    );
+    let dumps = arguments.allow_dump.as_deref();
+    let mut tools = HeapTools::new(&arguments.graph, arguments.strings, dumps);
     let mut from = BufReader::new(io::stdin().lock());
     let mut to = io::stdout().lock();
     while let Some(line) = protocol::next_line(&mut from)? {

@@ -1,15 +1,13 @@
 //! The tools: the questions of the commands, asked of a heap that stays in memory.
 
 use std::fs::File;
-use std::io::{self, Seek};
-use std::os::unix::fs::MetadataExt;
+use std::io::Seek;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::ValueEnum;
 use graph::{Unseen, THRESHOLD_PERCENT};
 use jiff::Timestamp;
-use rustix::fs::OFlags;
 use serde_json::{json, Map, Value};
 
 use super::brief::brief;
@@ -19,18 +17,15 @@ use crate::answers::diff::{diff, Sums};
 use crate::answers::histo::{histogram, of_heap};
 use crate::answers::leaks::Leaks;
 use crate::answers::show::Show;
-use crate::answers::sizes_by::SizesBy;
 use crate::answers::threads::Threads;
 use crate::answers::top::{top as top_rows, By};
 use crate::answers::waste::Waste;
 use crate::attach::dump_place::DumpPlace;
 use crate::attach::protocol::Jvm;
 use crate::commands::memory;
-use crate::files::heap_file::{opened_jvm, GraphArguments, Loaded};
+use crate::files::heap_file::{opened, GraphArguments, Loaded, SizesOf};
 use crate::files::input_file::InputFile;
-use crate::output::date::date;
-use crate::output::outcome::Failure;
-use crate::output::plain::plain;
+use crate::output::{plain, Failure};
 use crate::proc::process::{process_named, Process};
 
 /// The tools, and their descriptions for a model.
@@ -45,15 +40,6 @@ const LOCALS: usize = 3;
 /// Of a heap that is read for a program, nobody watches the progress.
 const UNSEEN: &(dyn Fn(u64) + Sync) = &|_| {};
 
-/// Where the heap is.
-#[derive(Debug)]
-enum Source {
-    File(PathBuf),
-    Jvm(i32),
-    /// A file that the JVM has written, under the name that it has there.
-    Written(PathBuf, File),
-}
-
 /// The heap and the questions that may be asked.
 #[derive(Debug)]
 pub(super) struct HeapTools<'a> {
@@ -62,39 +48,38 @@ pub(super) struct HeapTools<'a> {
     strings: bool,
     /// Where the tool dump may write.
     dumps: Option<&'a Path>,
-    source: Source,
+    /// The JVM that runs and has the heap.
+    pid: Option<i32>,
+    /// A file that the JVM has written, under the name that it has there.
+    written: Option<(PathBuf, File)>,
     /// Read when the first question comes.
     loaded: Option<Loaded>,
 }
 
 impl<'a> HeapTools<'a> {
     pub(super) fn new(graph: &'a GraphArguments, strings: bool, dumps: Option<&'a Path>) -> Self {
-        let file = &graph.file;
-        let source = match process_named(file) {
-            Some(pid) => Source::Jvm(pid),
-            None => Source::File(file.clone()),
-        };
         Self {
             graph,
             strings,
             dumps,
-            source,
+            pid: process_named(&graph.file),
+            written: None,
             loaded: None,
         }
     }
 
     /// Reads what the source has. Errors: it cannot be read.
     fn load(&self) -> Result<Loaded, Failure> {
-        let file = match &self.source {
-            Source::File(path) => InputFile::of_one(path, self.graph.dump)?,
-            Source::Jvm(pid) => opened_jvm(*pid, self.graph.agent.as_deref())?,
-            Source::Written(name, file) => {
+        let graph = self.graph;
+        let file = match &self.written {
+            Some((name, file)) => {
                 let mut file = file.try_clone()?;
                 file.rewind()?;
                 InputFile::of_open(name, file)?
             }
+            None => opened(&graph.file, graph.dump, graph.agent.as_deref())?,
         };
-        Loaded::read(file, self.graph, UNSEEN)
+        Loaded::read(file, graph, UNSEEN)
     }
 
     fn heap(&mut self) -> Result<&Loaded, Failure> {
@@ -107,14 +92,12 @@ impl<'a> HeapTools<'a> {
 
     /// The process that has the heap. Errors: it has ended.
     fn process(&self) -> Result<Option<Process>, Failure> {
-        let Source::Jvm(pid) = self.source else {
-            return Ok(None);
-        };
-        Process::find(pid).map(Some).map_err(Failure::Input)
+        let process = self.pid.map(Process::find).transpose();
+        process.map_err(Failure::Input)
     }
 
     fn is_live(&self) -> bool {
-        matches!(self.source, Source::Jvm(_))
+        self.pid.is_some()
     }
 
     /// The tools that this source has.
@@ -166,12 +149,10 @@ impl<'a> HeapTools<'a> {
                 let (top, locals) = (top.unwrap_or(10), LOCALS);
                 Threads { top, locals, full }.answer(loaded)
             }
-            "memory" => memory::answer(
-                &loaded.file,
-                &loaded.heap,
-                source.as_ref(),
-                top.unwrap_or(10),
-            ),
+            "memory" => {
+                let (file, heap, top) = (&loaded.file, &loaded.heap, top.unwrap_or(10));
+                memory::answer(file, heap, source.as_ref(), top)
+            }
             "waste" => {
                 let top = top.unwrap_or(5);
                 Waste { top, strings }.answer(loaded)
@@ -192,17 +173,13 @@ impl<'a> HeapTools<'a> {
     /// Makes this command dump in a process of its own: its lines would otherwise get into the
     /// protocol.
     fn dump(&mut self) -> Result<Value, Failure> {
-        let (Source::Jvm(pid), Some(folder)) = (&self.source, self.dumps) else {
+        let (Some(pid), Some(folder)) = (self.pid, self.dumps) else {
             return Err(Failure::Input("there is no tool dump".to_owned()));
         };
         let now = Timestamp::now().strftime("%Y%m%dT%H%M%S%3fZ");
         let file = std::path::absolute(folder)?.join(format!("java-{pid}-{now}.hprof"));
         let mut command = Command::new(std::env::current_exe()?);
-        command
-            .arg("dump")
-            .arg(pid.to_string())
-            .arg("-o")
-            .arg(&file);
+        command.args(["dump", &pid.to_string(), "-o"]).arg(&file);
         if let Some(agent) = &self.graph.agent {
             command.arg("--agent").arg(agent);
         }
@@ -211,11 +188,13 @@ impl<'a> HeapTools<'a> {
             let why = String::from_utf8_lossy(&output.stderr);
             return Err(Failure::Input(why.trim().to_owned()));
         }
-        let jvm = Jvm::find(*pid).map_err(Failure::Input)?;
-        let written = written(&jvm, &file).map_err(|fault| Failure::reading(&file, fault))?;
+        let jvm = Jvm::find(pid).map_err(Failure::Input)?;
+        // Never another one, to which the JVM's container has a link.
+        let written = jvm.root.file_of(&file, jvm.owner.0);
+        let written = written.map_err(|fault| Failure::reading(&file, fault))?;
         let (bytes, place) = (written.metadata()?.len(), DumpPlace::of(&jvm, &file));
         let answer = json!({ "bytes": bytes, "file": place.outside().display().to_string() });
-        (self.source, self.loaded) = (Source::Written(file, written), None);
+        (self.pid, self.written, self.loaded) = (None, Some((file, written)), None);
         Ok(answer)
     }
 }
@@ -249,33 +228,21 @@ impl Tools for HeapTools<'_> {
 
 fn overview(loaded: &Loaded) -> Value {
     let (file, heap, retained) = (&loaded.file, &loaded.heap, &loaded.retained);
-    let (header, reachable) = (heap.header(), retained.reachable());
+    let reachable = retained.reachable();
     json!({
         "damaged": heap.damaged(),
         "from": file.name(),
         "has_allocation_stacks": !heap.traced().is_empty(),
         "has_values": file.has_values && !Unseen::of(heap.redacted()).collections,
-        "made": (header.time_millis != 0).then(|| date(header.time_millis)),
+        "made": loaded.made(),
         "objects": reachable,
-        "pause_ms": file.pause_millis(),
+        "pause_ms": file.pause_millis,
         "redacted": heap.redacted(),
         "references": loaded.rule.name(),
-        "sizes": SizesBy::from(heap.sizes()),
+        "sizes": SizesOf::from(heap.sizes()),
         "total_bytes": retained.total_bytes(),
         "unreachable_objects": heap.objects().saturating_sub(reachable),
     })
-}
-
-/// The file that the JVM wrote: never another one, to which the JVM's container has a link. Errors:
-/// it is not there.
-fn written(jvm: &Jvm, file: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let opened = File::from(jvm.root().open(file, flags)?);
-    let facts = opened.metadata()?;
-    match facts.is_file() && facts.uid() == jvm.owner().0 {
-        true => Ok(opened),
-        false => Err(io::Error::other("it is no file of the JVM's user")),
-    }
 }
 
 /// Refuses arguments that are not those of the tool's schema.
@@ -332,11 +299,8 @@ fn said(failure: Failure) -> String {
 fn in_tools_words(why: &str) -> String {
     let commands = ["histo", "leaks", "show", "threads", "waste", "dump"];
     let why = why.replace("`hprof histo --objects`", "the tool top");
-    commands.iter().fold(why, |why, command| {
-        why.replace(
-            &format!("`hprof {command}`"),
-            &format!("the tool {command}"),
-        )
+    commands.iter().fold(why, |why, name| {
+        why.replace(&format!("`hprof {name}`"), &format!("the tool {name}"))
     })
 }
 

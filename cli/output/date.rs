@@ -5,12 +5,9 @@ use jiff::Timestamp;
 /// `2026-01-31 23:59:59 UTC`, or just the number if it is after the year 9999, because a header may
 /// contain any number.
 pub(crate) fn date(millis: u64) -> String {
-    let timestamp = i64::try_from(millis)
-        .ok()
-        .and_then(|millis| Timestamp::from_millisecond(millis).ok());
-    match timestamp {
-        Some(timestamp) => timestamp.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
-        None => format!("{millis} ms since 1970"),
+    match i64::try_from(millis).map(Timestamp::from_millisecond) {
+        Ok(Ok(timestamp)) => timestamp.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        _ => format!("{millis} ms since 1970"),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Numbers in human-readable form.
 
+use indicatif::HumanCount;
+
 /// The limit that a user sets by this number: 0 stands for none.
 pub(crate) fn limit(number: usize) -> usize {
     match number {
@@ -23,23 +25,13 @@ pub(crate) fn bytes(text: &str) -> Result<u64, &'static str> {
         "g" => 1 << 30,
         _ => return Err(wrong),
     };
-    let number = digits.parse().ok();
-    number
-        .and_then(|number: u64| number.checked_mul(unit))
-        .ok_or(wrong)
+    let number: Option<u64> = digits.parse().ok();
+    number.and_then(|it| it.checked_mul(unit)).ok_or(wrong)
 }
 
 /// Digits in groups of three: `1234567` becomes `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    HumanCount(number).to_string()
 }
 
 /// `+1,234`, `-5` or `0`.
@@ -78,9 +70,9 @@ pub(crate) fn in_units(bytes: u64) -> String {
 
 /// A part of a whole in percent: `99.8 %`.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
-    let tenths = (u128::from(part) * 1000 + u128::from(whole) / 2)
-        .checked_div(u128::from(whole))
-        .unwrap_or(0);
+    let whole = u128::from(whole);
+    let tenths = (u128::from(part) * 1000 + whole / 2).checked_div(whole);
+    let tenths = tenths.unwrap_or(0);
     format!("{}.{} %", tenths / 10, tenths % 10)
 }
 

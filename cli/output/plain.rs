@@ -8,18 +8,11 @@ pub(crate) const SHOWN_CHARS: usize = 1000;
 /// The text, with control characters and characters that change the text's direction replaced: a
 /// hostile file must neither move the cursor nor reorder neighbouring text.
 pub(crate) fn plain(text: &str) -> String {
-    let harmless = |c: char| {
-        if is_harmful(c) {
-            char::REPLACEMENT_CHARACTER
-        } else {
-            c
-        }
-    };
-    text.chars().map(harmless).collect()
+    text.replace(is_harmful, "\u{fffd}")
 }
 
 /// Whether a character controls a terminal instead of being displayed.
-pub(crate) fn is_harmful(c: char) -> bool {
+fn is_harmful(c: char) -> bool {
     c.is_control()
         || matches!(
             c,

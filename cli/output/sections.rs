@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use serde::ser::{Serialize, Serializer};
 
 use crate::output::cell::Cell;
-use crate::output::table::Table;
+use crate::output::table::{Rows, Table};
 
 /// A part of an answer.
 #[derive(serde::Serialize)]
@@ -58,13 +58,19 @@ impl<'a> Sections<'a> {
 
     /// Adds a table, with the number of rows that are left out under a key of its own if it has
     /// one; without rows it is in JSON alone.
-    pub(crate) fn table(&mut self, key: &'static str, left_out: &'static str, table: Table<'a>) {
-        self.fact(left_out, table.rest());
+    pub(crate) fn table(
+        &mut self,
+        key: &'static str,
+        left_out: &'static str,
+        table: impl Into<Table<'a>>,
+    ) {
+        let table = table.into();
+        self.fact(left_out, table.left_out);
         self.0.push((key, Part::Table(table)));
     }
 
     /// Adds a whole table, after an empty line if it has rows.
-    pub(crate) fn part(&mut self, key: &'static str, table: Table<'a>) {
+    pub(crate) fn part<R: 'a>(&mut self, key: &'static str, table: Rows<'a, R>) {
         if !table.is_empty() {
             self.line("");
         }

@@ -8,21 +8,16 @@ use crate::output::sections::Sections;
 /// one does not. docs/hprof-command.md lists them.
 const SCHEMA: u64 = 1;
 
-/// Prints what `print` writes.
-pub(crate) fn to_stdout(print: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut to = BufWriter::new(io::stdout().lock());
-    print(&mut to)?;
-    to.flush()
-}
-
 /// Prints an answer: as JSON with indentation, or as text.
 pub(crate) fn print(is_json: bool, mut answer: Sections<'_>) -> io::Result<()> {
     answer.fact("schema", SCHEMA);
-    to_stdout(|to| match is_json {
+    let mut to = BufWriter::new(io::stdout().lock());
+    match is_json {
         true => {
-            serde_json::to_writer_pretty(&mut *to, &answer)?;
-            writeln!(to)
+            serde_json::to_writer_pretty(&mut to, &answer)?;
+            writeln!(to)?;
         }
-        false => answer.print(to),
-    })
+        false => answer.print(&mut to)?,
+    }
+    to.flush()
 }

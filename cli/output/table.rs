@@ -1,5 +1,6 @@
 //! A table of an answer: rows of typed cells, as aligned text and as JSON.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::rc::Rc;
 
@@ -102,19 +103,51 @@ impl<'a, R: 'a> Rows<'a, R> {
         self
     }
 
-    /// The table.
-    pub(crate) fn done(self) -> Table<'a> {
-        self.table
+    /// With at most so many rows in the text.
+    pub(crate) fn shown(mut self, most: usize) -> Self {
+        self.table.shown = most;
+        self
+    }
+
+    /// With so many more rows that are left out.
+    pub(crate) fn left_out(mut self, more: usize) -> Self {
+        self.table.left_out = self.table.left_out.saturating_add(more);
+        self
+    }
+
+    /// With a line of text, if rows are left out, that counts them by this noun.
+    pub(crate) fn noun(mut self, noun: &'static str) -> Self {
+        self.table.noun = noun;
+        self
+    }
+
+    /// With a last row in the text.
+    pub(crate) fn total(mut self, cells: impl IntoIterator<Item = Cell>) -> Self {
+        self.table.total = cells.into_iter().collect();
+        self
+    }
+
+    /// Whether it has no rows.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
+
+impl<'a, R> From<Rows<'a, R>> for Table<'a> {
+    fn from(rows: Rows<'a, R>) -> Self {
+        rows.table
     }
 }
 
 /// Rows of cells, which are made when they are printed.
 pub(crate) struct Table<'a> {
     columns: Vec<Column<'a>>,
-    rows: usize,
+    /// Number of rows.
+    pub(crate) rows: usize,
     /// Most rows of the text.
     shown: usize,
-    left_out: usize,
+    /// Number of rows that are left out.
+    pub(crate) left_out: usize,
     /// The last row of the text.
     total: Vec<Cell>,
     /// What a row is, in the line that counts those that are left out.
@@ -135,40 +168,6 @@ impl<'a> Table<'a> {
             noun: "",
         };
         Rows { rows, table }
-    }
-
-    /// With at most so many rows in the text.
-    pub(crate) fn shown(mut self, most: usize) -> Self {
-        self.shown = most;
-        self
-    }
-
-    /// With so many more rows that are left out.
-    pub(crate) fn left_out(mut self, more: usize) -> Self {
-        self.left_out = self.left_out.saturating_add(more);
-        self
-    }
-
-    /// With a line of text, if rows are left out, that counts them by this noun.
-    pub(crate) fn noun(mut self, noun: &'static str) -> Self {
-        self.noun = noun;
-        self
-    }
-
-    /// With a last row in the text.
-    pub(crate) fn total(mut self, cells: impl IntoIterator<Item = Cell>) -> Self {
-        self.total = cells.into_iter().collect();
-        self
-    }
-
-    /// Whether it has no rows.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rows == 0
-    }
-
-    /// Number of rows that are left out.
-    pub(crate) fn rest(&self) -> usize {
-        self.left_out
     }
 
     /// Prints titles and rows, with two spaces between columns and none at the end; nothing if
@@ -234,47 +233,19 @@ impl<'a> Table<'a> {
         writeln!(to, "... and {more}; --top 0 prints all")
     }
 
-    /// Number of rows.
-    pub(crate) fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// The cells of a row in JSON, in the order of their keys.
-    pub(crate) fn row(&self, at: usize) -> Row {
-        Row::of(&self.keyed(), at)
-    }
-
-    fn keyed(&self) -> Vec<&Column<'a>> {
+    /// The cells of a row in JSON, by their keys.
+    pub(crate) fn row(&self, at: usize) -> BTreeMap<&'static str, Cell> {
         let keyed = self.columns.iter().filter(|it| !it.key.is_empty());
-        let mut keyed: Vec<_> = keyed.collect();
-        keyed.sort_by_key(|column| column.key);
-        keyed
+        let cells = keyed.map(|it| (it, (it.cell)(at)));
+        let cells = cells.filter(|(it, cell)| it.side != Side::Optional || *cell != Cell::Missing);
+        cells.map(|(it, cell)| (it.key, cell)).collect()
     }
 }
 
 impl Serialize for Table<'_> {
     /// A list of rows, one after the other: they may be more than fit into memory.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let keyed = self.keyed();
-        to.collect_seq((0..self.rows).map(|at| Row::of(&keyed, at)))
-    }
-}
-
-/// Cells with their keys.
-pub(crate) struct Row(Vec<(&'static str, Cell)>);
-
-impl Row {
-    fn of(columns: &[&Column<'_>], at: usize) -> Self {
-        let is_there = |side: Side, cell: &Cell| side != Side::Optional || *cell != Cell::Missing;
-        let cells = columns.iter().map(|column| (column, (column.cell)(at)));
-        let cells = cells.filter(|(column, cell)| is_there(column.side, cell));
-        Self(cells.map(|(column, cell)| (column.key, cell)).collect())
-    }
-}
-
-impl Serialize for Row {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_map(self.0.iter().map(|(key, cell)| (key, cell)))
+        to.collect_seq((0..self.rows).map(|at| self.row(at)))
     }
 }
 
@@ -290,9 +261,9 @@ mod tests {
             .right("count", "objects", |row| row.1)
             .hidden("half", |row| row.1 / 2)
             .below(|row| vec![format!("{INDENT}under {}", row.1)])
-            .done();
+            .noun("class");
         let mut text = Vec::new();
-        table.noun("class").print(&mut text).unwrap();
+        Table::from(table).print(&mut text).unwrap();
         String::from_utf8(text).unwrap()
     }
 
@@ -323,10 +294,12 @@ long\u{fffd}name  1,000,000
             .right("objects", "objects", |row| row.0)
             .left("shown only", "", |_| "text")
             .optional("loader", |row| row.1)
-            .left("class", "class", |_| "a\u{1b}")
-            .done();
+            .left("class", "class", |_| "a\u{1b}");
         let expected =
             r#"[{"class":"a\u001b","objects":5},{"class":"a\u001b","loader":1,"objects":7}]"#;
-        assert_eq!(serde_json::to_string(&table).unwrap(), expected);
+        assert_eq!(
+            serde_json::to_string(&Table::from(table)).unwrap(),
+            expected
+        );
     }
 }

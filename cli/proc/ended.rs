@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock};
 use std::thread;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -14,7 +14,7 @@ use signal_hook::low_level::{emulate_default_handler, pipe};
 
 use crate::proc::leftover::remove_all;
 use crate::proc::process::Process;
-use crate::proc::reach::value;
+use crate::proc::reach::mask;
 
 /// The message when the user interrupts the wait for a JVM.
 pub(crate) const INTERRUPTED: &str = "interrupted; a dump that has begun goes on";
@@ -25,6 +25,8 @@ const CODE_OF_SIGNAL: i32 = 128;
 /// The first process of a container, which no signal ends by default.
 const FIRST: u32 = 1;
 
+/// The last signal; 0 before one has arrived.
+static ARRIVED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 /// Whether somebody waits for a JVM.
 static WAITS: AtomicBool = AtomicBool::new(false);
 
@@ -35,7 +37,7 @@ pub(crate) fn begin() -> io::Result<()> {
     let watch = thread::Builder::new().name("signals".to_owned());
     watch.spawn(move || {
         while told.read_exact(&mut [0]).is_ok() {
-            let signal = arrived().load(Ordering::SeqCst);
+            let signal = ARRIVED.load(Ordering::SeqCst);
             // 0: whoever waited has seen it meanwhile.
             if !WAITS.load(Ordering::SeqCst) && signal != 0 {
                 end(signal);
@@ -46,11 +48,7 @@ pub(crate) fn begin() -> io::Result<()> {
     for signal in SIGNALS {
         // Whoever started this, such as nohup, wants it to go on.
         if (ignored >> (signal - 1)) & 1 == 0 {
-            register_usize(
-                signal,
-                Arc::clone(arrived()),
-                signal.unsigned_abs() as usize,
-            )?;
+            register_usize(signal, Arc::clone(&ARRIVED), signal.unsigned_abs() as usize)?;
             pipe::register(signal, teller.try_clone()?)?;
         }
     }
@@ -70,21 +68,12 @@ fn end(signal: usize) {
 /// The signals that this process was started to ignore, a bit each.
 fn ignored() -> u64 {
     let own = i32::try_from(process::id()).map(Process::find);
-    let status = own.ok().and_then(|own| own.ok()?.read("status").ok());
-    let status = status.unwrap_or_default();
-    let mask = value(&String::from_utf8_lossy(&status), "SigIgn")
-        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.unwrap_or(0)
-}
-
-/// The last signal; 0 before one has arrived.
-fn arrived() -> &'static Arc<AtomicUsize> {
-    static ARRIVED: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
-    ARRIVED.get_or_init(Arc::default)
+    let status = own.ok().and_then(|own| own.ok()?.text("status").ok());
+    mask(&status.unwrap_or_default(), "SigIgn").unwrap_or(0)
 }
 
 /// Whether such a signal has arrived, for a command that then removes its files and ends.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Ended {
     has_seen: AtomicBool,
 }
@@ -93,14 +82,12 @@ impl Ended {
     /// From now on a signal does not end the command at once, until this is dropped.
     pub(crate) fn new() -> Self {
         WAITS.store(true, Ordering::SeqCst);
-        Self {
-            has_seen: AtomicBool::new(false),
-        }
+        Self::default()
     }
 
     /// Whether one has arrived.
     pub(crate) fn is_set(&self) -> bool {
-        let is_set = arrived().load(Ordering::SeqCst) != 0;
+        let is_set = ARRIVED.load(Ordering::SeqCst) != 0;
         self.has_seen.fetch_or(is_set, Ordering::Relaxed);
         is_set
     }
@@ -110,10 +97,10 @@ impl Drop for Ended {
     fn drop(&mut self) {
         if *self.has_seen.get_mut() {
             // The command ends by itself.
-            arrived().store(0, Ordering::SeqCst);
+            ARRIVED.store(0, Ordering::SeqCst);
         }
         WAITS.store(false, Ordering::SeqCst);
-        let signal = arrived().load(Ordering::SeqCst);
+        let signal = ARRIVED.load(Ordering::SeqCst);
         if signal != 0 {
             end(signal);
         }

@@ -1,6 +1,9 @@
 //! Paths as seen by another process, which may run in a container whose files are not trusted.
 
+use std::fs::File;
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{fstat, openat, openat2, stat, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
@@ -11,14 +14,9 @@ pub(crate) const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OF
 
 /// A process's root folder, held open. No link below it leads out of it.
 #[derive(Debug)]
-pub(crate) struct Inside(OwnedFd);
+pub(crate) struct Inside(pub(crate) OwnedFd);
 
 impl Inside {
-    /// Below this folder.
-    pub(crate) fn of(root: OwnedFd) -> Self {
-        Self(root)
-    }
-
     /// Opens a folder by its path inside.
     pub(crate) fn folder(&self, path: &Path) -> Result<OwnedFd> {
         self.open(path, FOLDER)
@@ -57,6 +55,17 @@ impl Inside {
             // A kernel before 5.6, or a sandbox that does not know the call.
             Err(Errno::NOSYS | Errno::PERM) => self.open_without_links(path, flags),
             other => other,
+        }
+    }
+
+    /// Opens a regular file of this user, which is no link, for reading. Errors: there is none.
+    pub(crate) fn file_of(&self, path: &Path, user: u32) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = File::from(self.open(path, flags)?);
+        let facts = file.metadata()?;
+        match facts.is_file() && facts.uid() == user {
+            true => Ok(file),
+            false => Err(io::Error::other("it is no file of the JVM's user")),
         }
     }
 
@@ -100,6 +109,14 @@ pub(crate) fn names(folder: &OwnedFd) -> Result<Vec<String>> {
         Some(name.to_owned())
     });
     Ok(names.collect())
+}
+
+/// The folder that a path is in.
+pub(crate) fn folder_of(place: &Path) -> &Path {
+    match place.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
 }
 
 /// A path to an open file that no rename changes.

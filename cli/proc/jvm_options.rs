@@ -70,10 +70,8 @@ impl Places {
         // Read before all others, wherever it is named.
         let named = told.iter().rev();
         let settings = named.filter_map(|it| it.strip_prefix("-XX:Flags=")).next();
-        let settings = settings
-            .and_then(|name| files.text(name))
-            .unwrap_or_default();
-        let settings = words(&settings, Words::File).into_iter();
+        let settings = settings.and_then(|name| files.text(name));
+        let settings = words(&settings.unwrap_or_default(), Words::File).into_iter();
         let mut all: Vec<String> = settings.map(|flag| format!("-XX:{flag}")).collect();
         all.append(&mut told);
         all
@@ -103,11 +101,8 @@ impl Files<'_> {
     fn expanded(&mut self, given: &[String], is_command: bool) -> Vec<String> {
         let (mut options, mut is_value, mut expands) = (Vec::new(), false, true);
         // The next one is the last here. Words of a file are not expanded again.
-        let mut left: Vec<(String, bool)> = given
-            .iter()
-            .rev()
-            .map(|word| (word.clone(), true))
-            .collect();
+        let given = given.iter().rev();
+        let mut left: Vec<(String, bool)> = given.map(|word| (word.clone(), true)).collect();
         while let Some((word, may_expand)) = left.pop() {
             let file = word.strip_prefix('@').filter(|_| expands && may_expand);
             if let Some(name) = file.filter(|name| !name.starts_with('@')) {

@@ -1,6 +1,7 @@
 //! Names in folders that go when this command ends, also where that is at once: by a signal, or
 //! for lack of memory.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -12,18 +13,17 @@ use rustix::io::{Errno, Result};
 use rustix::process::{getegid, geteuid};
 
 use crate::proc::as_user::as_user;
-use crate::proc::inside::{path_of, FOLDER};
+use crate::proc::inside::{folder_of, path_of, FOLDER};
 
 /// How often it is tried to remove a folder.
 const TRIES: u32 = 10;
 
 /// All that are left.
-static LEFT: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+static LEFT: Mutex<BTreeMap<u64, Entry>> = Mutex::new(BTreeMap::new());
 /// The number of the next one.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 struct Entry {
-    number: u64,
     folder: OwnedFd,
     name: String,
     /// Whose rights remove it.
@@ -46,7 +46,7 @@ impl Entry {
 
 /// While it is there, nothing else is made, and the process does not end: what is made meanwhile
 /// cannot be left because it was not known yet. No [`Leftover`] may be dropped meanwhile.
-pub(crate) struct Making(MutexGuard<'static, Vec<Entry>>);
+pub(crate) struct Making(MutexGuard<'static, BTreeMap<u64, Entry>>);
 
 /// Begins to make a name that shall go.
 pub(crate) fn making() -> Making {
@@ -66,29 +66,25 @@ impl Leftover {
         owner: (u32, u32),
     ) -> Result<Self> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        making.0.push(Entry {
-            number,
+        let entry = Entry {
             folder: folder.try_clone().map_err(|_| Errno::MFILE)?,
             name: name.to_owned(),
             owner,
-        });
+        };
+        making.0.insert(number, entry);
         Ok(Self(number))
     }
 
     /// A temporary file or folder of this command's. Errors: its folder cannot be opened.
     pub(crate) fn at(making: Making, path: &Path) -> Result<Self> {
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        let folder = open(folder.unwrap_or(Path::new(".")), FOLDER, Mode::empty())?;
+        let folder = open(folder_of(path), FOLDER, Mode::empty())?;
         let name = path.file_name().and_then(|name| name.to_str());
         Self::new(making, &folder, name.ok_or(Errno::INVAL)?, own())
     }
 
     /// The file has another name now.
     pub(crate) fn rename(&self, name: &str) {
-        let mut all = left();
-        if let Some(entry) = all.iter_mut().find(|entry| entry.number == self.0) {
+        if let Some(entry) = left().get_mut(&self.0) {
             name.clone_into(&mut entry.name);
         }
     }
@@ -96,10 +92,7 @@ impl Leftover {
 
 impl Drop for Leftover {
     fn drop(&mut self) {
-        let mut all = left();
-        let place = all.iter().position(|entry| entry.number == self.0);
-        let entry = place.map(|place| all.swap_remove(place));
-        drop(all);
+        let entry = left().remove(&self.0);
         if let Some(entry) = entry {
             entry.remove();
         }
@@ -109,7 +102,7 @@ impl Drop for Leftover {
 /// Removes all that are left. The process ends after this, so nothing can be made any more.
 pub(crate) fn remove_all() {
     let mut all = left();
-    all.drain(..).for_each(|entry| entry.remove());
+    std::mem::take(&mut *all).values().for_each(Entry::remove);
     std::mem::forget(all);
 }
 
@@ -117,7 +110,7 @@ fn own() -> (u32, u32) {
     (geteuid().as_raw(), getegid().as_raw())
 }
 
-fn left() -> MutexGuard<'static, Vec<Entry>> {
+fn left() -> MutexGuard<'static, BTreeMap<u64, Entry>> {
     LEFT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -10,75 +10,56 @@ use rustix::io::{Errno, Result};
 use crate::proc::as_user::as_user;
 use crate::proc::leftover::{making, Leftover};
 
-/// The file. Dropping this removes it, unless it existed before.
+/// The file. Dropping this removes it.
 #[derive(Debug)]
 pub(crate) struct MadeFile {
     folder: OwnedFd,
     owner: (u32, u32),
-    made: Option<Made>,
-}
-
-#[derive(Debug)]
-struct Made {
-    file: File,
-    name: String,
+    /// Open for reading and writing.
+    pub(crate) file: File,
+    pub(crate) name: String,
     left: Leftover,
 }
 
 impl MadeFile {
-    /// An empty file of this user and group with mode 0600: a new one, or one left by an earlier
-    /// command.
+    /// An empty file of this user and group with mode 0600. `None` if such a file is left by an
+    /// earlier command, and stays.
     ///
     /// Errors: the name belongs to another user's file, or to something that is not a regular file
     /// (`EXIST`); that user may not make it, or this command may not act as that user (`PERM`).
-    pub(crate) fn new(folder: &OwnedFd, name: &str, owner: (u32, u32)) -> Result<Self> {
+    pub(crate) fn new(folder: &OwnedFd, name: &str, owner: (u32, u32)) -> Result<Option<Self>> {
         // Who reads it reads what was made here, whatever has the name then.
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let making = making();
         let made = as_user(owner, || {
             openat(folder, name, flags, Mode::RUSR | Mode::WUSR)
         });
-        let made = match made {
-            Ok(file) => Some(Made {
+        match made {
+            Ok(file) => Ok(Some(Self {
                 file: File::from(file),
                 name: name.to_owned(),
                 left: Leftover::new(making, folder, name, owner)?,
-            }),
+                folder: folder.try_clone().map_err(|_| Errno::MFILE)?,
+                owner,
+            })),
             Err(Errno::EXIST) => {
                 let there = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
                 let is_file = FileType::from_raw_mode(there.st_mode).is_file();
-                if !is_file || there.st_uid != owner.0 {
-                    return Err(Errno::EXIST);
+                match is_file && there.st_uid == owner.0 {
+                    true => Ok(None),
+                    false => Err(Errno::EXIST),
                 }
-                None
             }
-            Err(error) => return Err(error),
-        };
-        let folder = folder.try_clone().map_err(|_| Errno::MFILE)?;
-        Ok(Self {
-            folder,
-            owner,
-            made,
-        })
-    }
-
-    /// The file's name; `None` if another process created it.
-    pub(crate) fn name(&self) -> Option<&str> {
-        self.made.as_ref().map(|made| made.name.as_str())
-    }
-
-    /// The file, open for reading and writing; `None` if another process created it.
-    pub(crate) fn file(&self) -> Option<&File> {
-        self.made.as_ref().map(|made| &made.file)
+            Err(error) => Err(error),
+        }
     }
 
     /// Renames the file, replacing any file with the new name that its user may replace.
     pub(crate) fn rename(&mut self, name: &str) -> Result<()> {
-        let made = self.made.as_mut().ok_or(Errno::EXIST)?;
-        let (folder, old) = (&self.folder, made.name.as_str());
+        let (folder, old) = (&self.folder, self.name.as_str());
         as_user(self.owner, || renameat(folder, old, folder, name))?;
-        made.left.rename(name);
-        name.clone_into(&mut made.name);
+        self.left.rename(name);
+        name.clone_into(&mut self.name);
         Ok(())
     }
 }
@@ -109,9 +90,9 @@ mod tests {
         let refused = MadeFile::new(&held, "target", another).unwrap_err();
         assert!(matches!(refused, Errno::EXIST | Errno::PERM), "{refused}");
         // A file left by an earlier command is used, and stays.
-        drop(MadeFile::new(&held, "target", owner).unwrap());
+        assert!(MadeFile::new(&held, "target", owner).unwrap().is_none());
         assert_eq!(fs::read(&target).unwrap(), b"precious");
-        drop(MadeFile::new(&held, "new", owner).unwrap());
+        drop(MadeFile::new(&held, "new", owner).unwrap().unwrap());
         assert!(!folder.path().join("new").exists());
     }
 
@@ -121,8 +102,10 @@ mod tests {
         let facts = fs::metadata(folder.path()).unwrap();
         let held = OwnedFd::from(File::open(folder.path()).unwrap());
         fs::write(folder.path().join("last"), b"old").unwrap();
-        let mut made = MadeFile::new(&held, "first", (facts.uid(), facts.gid())).unwrap();
-        made.file().unwrap().write_all(b"new").unwrap();
+        let mut made = MadeFile::new(&held, "first", (facts.uid(), facts.gid()))
+            .unwrap()
+            .unwrap();
+        made.file.write_all(b"new").unwrap();
         made.rename("last").unwrap();
         assert_eq!(fs::read(folder.path().join("last")).unwrap(), b"new");
         drop(made);

@@ -96,7 +96,7 @@ impl<'p> MallocMarks<'p> {
 
     /// A block that glibc has mapped by itself: nothing before it, its size, and the flag.
     fn block(&self, page: u64, [before, size, ..]: [u64; 4]) -> Option<Piece> {
-        let page_bytes = self.pages.page_bytes();
+        let page_bytes = self.pages.page_bytes;
         // Since 2.43 the size is that without the header.
         let header = if size & !FLAGS & (page_bytes - 1) == 0 {
             0

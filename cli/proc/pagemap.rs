@@ -15,7 +15,7 @@ const AT_ONCE: u64 = 8192;
 #[derive(Debug)]
 pub(crate) struct Pagemap {
     file: File,
-    page_bytes: u64,
+    pub(crate) page_bytes: u64,
 }
 
 impl Pagemap {
@@ -25,11 +25,6 @@ impl Pagemap {
             file,
             page_bytes: rustix::param::page_size() as u64,
         }
-    }
-
-    /// Bytes of a page.
-    pub(crate) fn page_bytes(&self) -> u64 {
-        self.page_bytes
     }
 
     /// How many bytes of a range are in memory; `None` if that cannot be read.
@@ -59,9 +54,7 @@ impl Pagemap {
             let bytes = room.get_mut(..usize::try_from(count * ENTRY_BYTES).ok()?)?;
             let from = at.checked_mul(ENTRY_BYTES)?;
             self.file.read_exact_at(bytes, from).ok()?;
-            let entries = bytes
-                .chunks_exact(8)
-                .filter_map(|entry| entry.first_chunk());
+            let entries = bytes.chunks_exact(8).filter_map(<[u8]>::first_chunk);
             for (number, entry) in (at..).zip(entries) {
                 if u64::from_ne_bytes(*entry) & PRESENT != 0 {
                     seen(number * page);

@@ -1,11 +1,8 @@
 //! HotSpot's facts about itself in a file for its user's tools (`perfMemory.hpp`): whether commands
 //! can attach.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-
-use rustix::fs::OFlags;
 
 use crate::proc::c_library::contains;
 use crate::proc::inside::{names, Inside};
@@ -45,22 +42,12 @@ pub(crate) fn lets_attach(
     let folder = root.folder(Path::new("/tmp")).ok()?;
     let names = names(&folder).ok()?.into_iter();
     let mut names = names.filter(|name| name.starts_with("hsperfdata_"));
-    names.find_map(|name| attach_digit(&read(root, &format!("/tmp/{name}/{own_pid}"), user)?))
-}
-
-/// A file of this user.
-fn read(root: &Inside, path: &str, user: u32) -> Option<Vec<u8>> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = root.open(Path::new(path), flags).ok()?;
-    let mut bytes = Vec::new();
-    let file = File::from(file);
-    let facts = rustix::fs::fstat(&file).ok()?;
-    let is_file = rustix::fs::FileType::from_raw_mode(facts.st_mode).is_file();
-    if !is_file || facts.st_uid != user {
-        return None;
-    }
-    file.take(BYTES_MAX).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    names.find_map(|name| {
+        let path = format!("/tmp/{name}/{own_pid}");
+        let (file, mut data) = (root.file_of(Path::new(&path), user).ok()?, Vec::new());
+        file.take(BYTES_MAX).read_to_end(&mut data).ok()?;
+        attach_digit(&data)
+    })
 }
 
 fn attach_digit(data: &[u8]) -> Option<bool> {

@@ -15,7 +15,8 @@ use crate::proc::inside::FOLDER;
 /// A process, which may have ended.
 #[derive(Debug)]
 pub(crate) struct Process {
-    pid: Pid,
+    /// Its number.
+    pub(crate) pid: Pid,
     /// Once the process has ended, nothing is found in it any more.
     folder: OwnedFd,
 }
@@ -33,11 +34,6 @@ impl Process {
         Ok(Self { pid: known, folder })
     }
 
-    /// Its number.
-    pub(crate) fn pid(&self) -> Pid {
-        self.pid
-    }
-
     /// All that one of its files in `/proc` has. Errors: it has ended, or hides that from this
     /// user.
     pub(crate) fn read(&self, name: impl AsRef<Path>) -> io::Result<Vec<u8>> {
@@ -48,6 +44,12 @@ impl Process {
             true => Err(Errno::SRCH.into()),
             false => Ok(bytes),
         }
+    }
+
+    /// The same as text.
+    pub(crate) fn text(&self, name: &str) -> io::Result<String> {
+        let bytes = self.read(name)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// One of its files in `/proc`. Errors: as [`Process::read`].
@@ -69,8 +71,7 @@ impl Process {
 
     /// Whether none of its threads runs any more, though nobody may have asked yet how it ended.
     pub(crate) fn has_ended(&self) -> bool {
-        self.read("stat")
-            .map_or(true, |stat| is_over(&String::from_utf8_lossy(&stat)))
+        self.text("stat").map_or(true, |stat| is_over(&stat))
     }
 
     /// Sends it a signal. Errors: it has ended (`SRCH`); this user may not.

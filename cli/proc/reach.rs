@@ -9,6 +9,7 @@ use std::io::{self, ErrorKind};
 
 use rustix::io::Errno;
 use rustix::process::geteuid;
+use rustix::thread::CapabilitySet;
 
 use crate::proc::c_library::contains;
 use crate::proc::inside::{names, Inside};
@@ -19,51 +20,6 @@ pub(crate) const LIBRARY: &[u8] = b"/libjvm.so";
 
 /// What HotSpot calls one of its threads, whatever it runs with.
 const ITS_THREAD: &[u8] = b"VM Thread\n";
-
-/// Names of capabilities by their bits, as `linux/capability.h` has them.
-const CAPABILITIES: [&str; 41] = [
-    "chown",
-    "dac_override",
-    "dac_read_search",
-    "fowner",
-    "fsetid",
-    "kill",
-    "setgid",
-    "setuid",
-    "setpcap",
-    "linux_immutable",
-    "net_bind_service",
-    "net_broadcast",
-    "net_admin",
-    "net_raw",
-    "ipc_lock",
-    "ipc_owner",
-    "sys_module",
-    "sys_rawio",
-    "sys_chroot",
-    "sys_ptrace",
-    "sys_pacct",
-    "sys_admin",
-    "sys_boot",
-    "sys_nice",
-    "sys_resource",
-    "sys_time",
-    "sys_tty_config",
-    "mknod",
-    "lease",
-    "audit_write",
-    "audit_control",
-    "setfcap",
-    "mac_override",
-    "mac_admin",
-    "syslog",
-    "wake_alarm",
-    "block_suspend",
-    "audit_read",
-    "perfmon",
-    "bpf",
-    "checkpoint_restore",
-];
 
 /// The root of a JVM.
 #[derive(Debug)]
@@ -78,17 +34,18 @@ impl Reach {
     /// Of a process with this text in its `status`. The errors are sentences: it is no JVM, or
     /// cannot be reached.
     pub(crate) fn of(process: &Process, status: &str) -> Result<Self, String> {
-        let pid = process.pid();
+        let pid = process.pid;
+        let is_own = owner(status).is_some_and(|(user, _)| user == geteuid().as_raw());
         match process.read("maps") {
             Ok(maps) if contains(&maps, LIBRARY) => {
                 let root = process.folder("root");
                 Ok(Self {
-                    root: Inside::of(root.map_err(|error| told(process, &error.into()))?),
+                    root: Inside(root.map_err(|error| told(process, &error.into()))?),
                     maps: Some(maps),
                 })
             }
             Ok(_) => Err(format!("process {pid} is not a JVM: it has no libjvm.so")),
-            Err(error) if error.kind() == ErrorKind::PermissionDenied && is_own(status) => {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied && is_own => {
                 hidden(process, status)
             }
             Err(error) => Err(told(process, &error)),
@@ -98,15 +55,15 @@ impl Reach {
 
 /// Of a process of this user that the system hides.
 fn hidden(process: &Process, status: &str) -> Result<Reach, String> {
-    let pid = process.pid();
+    let pid = process.pid;
     let own = Process::find(own_pid()).and_then(|own| {
-        let status = own.read("status").map_err(|error| told(&own, &error))?;
-        Ok((own, String::from_utf8_lossy(&status).into_owned()))
+        let status = own.text("status").map_err(|error| told(&own, &error))?;
+        Ok((own, status))
     });
     let (own, own_status) = own?;
     let why = why_hidden(status, &own_status);
     // The system tells everybody of its mounts. A mount has its number in one namespace alone.
-    let mounts = |of: &Process| root_mount(&of.read("mountinfo").unwrap_or_default());
+    let mounts = |of: &Process| root_mount(&of.text("mountinfo").unwrap_or_default());
     let is_same = mounts(process).is_some_and(|root| mounts(&own) == Some(root));
     if !is_same {
         return Err(format!(
@@ -119,18 +76,16 @@ fn hidden(process: &Process, status: &str) -> Result<Reach, String> {
             "process {pid} is not a JVM: it has no thread with the name VM Thread"
         ));
     }
+    let root = own.folder("root");
     Ok(Reach {
-        root: Inside::of(
-            own.folder("root")
-                .map_err(|error| told(&own, &error.into()))?,
-        ),
+        root: Inside(root.map_err(|error| told(&own, &error.into()))?),
         maps: None,
     })
 }
 
 /// Why a process cannot be read.
 pub(crate) fn told(process: &Process, error: &io::Error) -> String {
-    let pid = process.pid();
+    let pid = process.pid;
     match error.kind() {
         ErrorKind::PermissionDenied => {
             format!("process {pid} is another user's: try as that user, or as root")
@@ -143,25 +98,25 @@ pub(crate) fn told(process: &Process, error: &io::Error) -> String {
 }
 
 fn has_no_memory(error: &io::Error) -> bool {
-    let number = error.raw_os_error();
-    [Errno::SRCH, Errno::NOENT]
-        .iter()
-        .any(|it| number == Some(it.raw_os_error()))
+    matches!(
+        Errno::from_io_error(error),
+        Some(Errno::SRCH | Errno::NOENT)
+    )
 }
 
 fn own_pid() -> i32 {
     rustix::process::getpid().as_raw_nonzero().get()
 }
 
-/// Whether the process runs as the user of this command.
-fn is_own(status: &str) -> bool {
-    owner(status).is_some_and(|(user, _)| user == geteuid().as_raw())
-}
-
 /// The text after a name in `/proc/PID/status`.
 pub(crate) fn value<'s>(status: &'s str, name: &str) -> Option<&'s str> {
     let mut lines = status.lines();
     lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
+}
+
+/// The bits after a name in `/proc/PID/status`.
+pub(crate) fn mask(status: &str, name: &str) -> Option<u64> {
+    u64::from_str_radix(value(status, name)?.trim(), 16).ok()
 }
 
 /// The effective user and group of the process. The owner of its folder in /proc may be root
@@ -174,10 +129,9 @@ pub(crate) fn owner(status: &str) -> Option<(u32, u32)> {
 /// The memory of the process: what is in use, what is on a disk, and pages of other sizes.
 pub(crate) fn memory_bytes(status: &str) -> u64 {
     let parts = ["VmRSS", "VmSwap", "HugetlbPages"].map(|name| {
-        let number = value(status, name).and_then(|text| text.split_whitespace().next());
-        number
-            .and_then(|number| number.parse::<u64>().ok())
-            .unwrap_or_default()
+        let number =
+            value(status, name).and_then(|text| text.split_whitespace().next()?.parse().ok());
+        number.unwrap_or(0_u64)
     });
     parts.iter().fold(0, |all: u64, part| {
         all.saturating_add(part.saturating_mul(1 << 10))
@@ -186,14 +140,17 @@ pub(crate) fn memory_bytes(status: &str) -> u64 {
 
 /// Why the system hides a process from its own user, whose own process has the other text.
 fn why_hidden(status: &str, own: &str) -> String {
-    let capabilities = |status| {
-        let bits =
-            value(status, "CapPrm").and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok());
-        bits.unwrap_or_default()
-    };
+    let capabilities = |status| mask(status, "CapPrm").unwrap_or_default();
     let more = capabilities(status) & !capabilities(own);
     let bits = (0..64).filter(|bit| more & (1 << bit) != 0);
-    let names: Vec<String> = bits.map(capability).collect();
+    let names = bits.map(|bit| {
+        let capability = CapabilitySet::from_bits_retain(1 << bit);
+        let name = capability.iter_names().next();
+        name.map_or(bit.to_string(), |(name, _)| {
+            format!("cap_{}", name.to_lowercase())
+        })
+    });
+    let names: Vec<String> = names.collect();
     if !names.is_empty() {
         return format!("it has more capabilities ({})", names.join(", "));
     }
@@ -204,23 +161,15 @@ fn why_hidden(status: &str, own: &str) -> String {
     }
 }
 
-fn capability(bit: usize) -> String {
-    CAPABILITIES
-        .get(bit)
-        .map_or_else(|| bit.to_string(), |name| format!("cap_{name}"))
-}
-
 /// The number of the mount that is the root of a process with this `mountinfo`; `None` if its root
 /// is no mount.
-fn root_mount(mounts: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(mounts);
+fn root_mount(mounts: &str) -> Option<String> {
     // The last one hides those before.
-    let root = text.lines().rev().find_map(|line| {
-        let mut words = line.split(' ');
+    let mut mounts = mounts.lines().rev().map(|line| line.split(' '));
+    mounts.find_map(|mut words| {
         let number = words.next()?;
         (words.nth(3)? == "/").then(|| number.to_owned())
-    });
-    root
+    })
 }
 
 /// Whether a thread has a name that only HotSpot gives.
@@ -260,12 +209,12 @@ mod tests {
     #[test]
     fn a_root_is_known_by_its_mount() {
         let mounts = "1 0 8:1 / / rw - ext4 a rw\n22 1 0:21 / /proc rw shared:3 - proc proc rw\n";
-        assert_eq!(root_mount(mounts.as_bytes()).unwrap(), "1");
+        assert_eq!(root_mount(mounts).unwrap(), "1");
         let over = format!("{mounts}30 1 8:2 / / rw - ext4 b rw\n");
-        assert_eq!(root_mount(over.as_bytes()).unwrap(), "30");
+        assert_eq!(root_mount(&over).unwrap(), "30");
         // A folder that is no mount.
-        assert_eq!(root_mount(b"22 1 0:21 / /proc rw - proc proc rw\n"), None);
-        assert_eq!(root_mount(b"x\n"), None);
+        assert_eq!(root_mount("22 1 0:21 / /proc rw - proc proc rw\n"), None);
+        assert_eq!(root_mount("x\n"), None);
         let own = Process::find(own_pid()).unwrap();
         assert!(!has_its_thread(&own));
     }

@@ -6,7 +6,7 @@ use std::fmt::{self, Formatter};
 use format::name::Word;
 use format::ClassName;
 
-use super::ranking::{Ranked, Ranking};
+use super::ranking::Ranking;
 use crate::TraceId;
 
 /// A method, by name.
@@ -45,33 +45,19 @@ pub struct Cost<'a> {
 }
 
 /// Stacks ordered by cost, down to the first below the cutoff.
-#[derive(Clone, Debug)]
-pub struct Costs<'a> {
-    ranking: Ranking<'a, Cost<'a>>,
-}
+pub type Costs<'a> = Ranking<'a, Cost<'a>>;
 
 impl<'a> Costs<'a> {
     /// Ranks stacks by cost, then by count. `cutoff` is a ratio; 0 keeps all that count.
     pub fn new(costs: &'a [Cost<'a>], cutoff: f64) -> Self {
         let tie = |cost: &Cost<'a>| (Reverse(cost.count), cost.trace);
         let counted = costs.iter().filter(|cost| cost.count > 0 || cost.own > 0);
-        let ranking = Ranking::new(counted, |cost| cost.own, tie, cutoff);
-        Self { ranking }
-    }
-
-    /// The stacks above the cutoff, the most expensive first.
-    pub fn rows(&self) -> &[Ranked<'a, Cost<'a>>] {
-        self.ranking.rows()
+        Ranking::by(counted, |cost| cost.own, tie, cutoff)
     }
 
     /// The traces that the rows refer to, in the order of the rows; they must be written first.
     pub fn traces(&self) -> impl Iterator<Item = TraceId> + '_ {
         self.rows().iter().map(|ranked| ranked.row.trace)
-    }
-
-    /// The cost of all stacks, including those below the cutoff, in the unit of the rows.
-    pub fn total(&self) -> u64 {
-        self.ranking.whole()
     }
 }
 
@@ -100,7 +86,7 @@ mod tests {
         let costs = [cost(2, 1, 5), cost(3, 9, 1), cost(4, 7, 5), cost(5, 7, 5)];
         assert_eq!(traces(&costs, 0.0), [4, 5, 2, 3]);
         assert_eq!(traces(&costs, 0.1), [4, 5, 2]);
-        assert_eq!(Costs::new(&costs, 0.1).total(), 16);
+        assert_eq!(Costs::new(&costs, 0.1).whole(), 16);
     }
 
     #[test]

@@ -12,5 +12,5 @@ mod site;
 
 pub use cost::{Cost, Costs, Method};
 pub use monitor::{Contention, Contentions};
-pub use ranking::{Ranked, Share};
+pub use ranking::{Ranked, Ranking, Share};
 pub use site::{Site, SiteOrder, SiteTotals, Sites};

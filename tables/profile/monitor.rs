@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use crate::TraceId;
 
-use super::ranking::{Ranked, Ranking};
+use super::ranking::Ranking;
 
 /// The waits for monitors of one class at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,33 +20,19 @@ pub struct Contention<'a> {
 }
 
 /// Contention ordered by time, down to the first below the cutoff.
-#[derive(Clone, Debug)]
-pub struct Contentions<'a> {
-    ranking: Ranking<'a, Contention<'a>>,
-}
+pub type Contentions<'a> = Ranking<'a, Contention<'a>>;
 
 impl<'a> Contentions<'a> {
     /// Ranks places by time, then by count. `cutoff` is a ratio; 0 keeps all.
     pub fn new(contentions: &'a [Contention<'a>], cutoff: f64) -> Self {
         let tie = |row: &Contention<'a>| (Reverse(row.count), row.trace, row.signature);
-        let ranking = Ranking::new(contentions, |row| row.nanos, tie, cutoff);
-        Self { ranking }
-    }
-
-    /// The places above the cutoff, the longest wait first.
-    pub fn rows(&self) -> &[Ranked<'a, Contention<'a>>] {
-        self.ranking.rows()
+        Ranking::by(contentions, |row| row.nanos, tie, cutoff)
     }
 
     /// The traces that the rows refer to, in the order of the rows, with repetitions; they must be
     /// written first.
     pub fn traces(&self) -> impl Iterator<Item = TraceId> + '_ {
         self.rows().iter().map(|ranked| ranked.row.trace)
-    }
-
-    /// The time of all places, including those below the cutoff, in nanoseconds.
-    pub fn total_nanos(&self) -> u64 {
-        self.ranking.whole()
     }
 }
 
@@ -66,6 +52,6 @@ mod tests {
         let ranked = Contentions::new(&rows, 0.0001);
         let order: Vec<u32> = ranked.traces().map(TraceId::get).collect();
         assert_eq!(order, [4, 3, 2]);
-        assert_eq!(ranked.total_nanos(), 40);
+        assert_eq!(ranked.whole(), 40);
     }
 }

@@ -50,14 +50,14 @@ pub struct Ranked<'a, R> {
 
 /// Rows by falling weight, down to the first whose share is below the cutoff.
 #[derive(Clone, Debug)]
-pub(crate) struct Ranking<'a, R> {
+pub struct Ranking<'a, R> {
     rows: Vec<Ranked<'a, R>>,
     whole: u128,
 }
 
 impl<'a, R> Ranking<'a, R> {
     /// Ranks by weight, then by rising `tie`. `cutoff` is a ratio; 0 keeps all rows.
-    pub(crate) fn new<T: Ord>(
+    pub(crate) fn by<T: Ord>(
         rows: impl IntoIterator<Item = &'a R>,
         weight: impl Fn(&R) -> u64,
         tie: impl Fn(&R) -> T,
@@ -83,13 +83,13 @@ impl<'a, R> Ranking<'a, R> {
         Self { rows, whole }
     }
 
-    /// The rows above the cutoff.
-    pub(crate) fn rows(&self) -> &[Ranked<'a, R>] {
+    /// The rows above the cutoff, in their order.
+    pub fn rows(&self) -> &[Ranked<'a, R>] {
         &self.rows
     }
 
-    /// The weight of all rows, including those below the cutoff; at most 2^64 - 1.
-    pub(crate) fn whole(&self) -> u64 {
+    /// The weight of all rows, including those below the cutoff, in their unit; at most 2^64 - 1.
+    pub fn whole(&self) -> u64 {
         u64::try_from(self.whole).unwrap_or(u64::MAX)
     }
 }
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn equal_weights_keep_a_fixed_order() {
         let rows = [(5, 'b'), (9, 'c'), (5, 'a')];
-        let ranking = Ranking::new(&rows, |row| row.0, |row| row.1, 0.0);
+        let ranking = Ranking::by(&rows, |row| row.0, |row| row.1, 0.0);
         let order: String = ranking.rows().iter().map(|ranked| ranked.row.1).collect();
         assert_eq!(order, "cab");
     }
@@ -133,7 +133,7 @@ mod tests {
     fn the_list_ends_below_the_cutoff() {
         let rows = [1, 50, 49];
         let shares = |cutoff| {
-            let ranking = Ranking::new(&rows, |&row| row, |_| (), cutoff);
+            let ranking = Ranking::by(&rows, |&row| row, |_| (), cutoff);
             ranking.rows().len()
         };
         assert_eq!((shares(0.0), shares(0.01), shares(0.011)), (3, 3, 2));
@@ -148,7 +148,7 @@ mod tests {
     proptest! {
         #[test]
         fn shares_add_up(rows in proptest::collection::vec(0..u64::MAX, 1..60)) {
-            let ranking = Ranking::new(&rows, |&row| row, |_| (), 0.0);
+            let ranking = Ranking::by(&rows, |&row| row, |_| (), 0.0);
             prop_assert_eq!(ranking.rows().len(), rows.len());
             let last = ranking.rows().last().unwrap();
             let own: f64 = ranking.rows().iter().map(|ranked| percent(ranked.own)).sum();
@@ -161,7 +161,7 @@ mod tests {
 
         #[test]
         fn accumulated_shares_rise_and_shares_fall(rows: Vec<u32>) {
-            let ranking = Ranking::new(&rows, |&row| u64::from(row), |_| (), 0.0);
+            let ranking = Ranking::by(&rows, |&row| u64::from(row), |_| (), 0.0);
             for pair in ranking.rows().windows(2) {
                 prop_assert!(pair[0].own.ratio() >= pair[1].own.ratio());
                 prop_assert!(percent(pair[0].accumulated) <= percent(pair[1].accumulated));

@@ -65,10 +65,14 @@ impl SiteOrder {
 #[derive(Clone, Debug)]
 pub struct Sites<'a> {
     ranking: Ranking<'a, Site<'a>>,
-    order: SiteOrder,
-    cutoff: f64,
-    live: SiteTotals,
-    allocated: SiteTotals,
+    /// The order of the ranking.
+    pub order: SiteOrder,
+    /// The ratio below which the list ends.
+    pub cutoff: f64,
+    /// The live total of all sites, including those below the cutoff.
+    pub live: SiteTotals,
+    /// The allocated total of all sites, including those below the cutoff.
+    pub allocated: SiteTotals,
 }
 
 impl<'a> Sites<'a> {
@@ -81,7 +85,7 @@ impl<'a> Sites<'a> {
                 .fold(SiteTotals::default(), SiteTotals::plus)
         };
         Self {
-            ranking: Ranking::new(sites, |site| order.weight(site), tie, cutoff),
+            ranking: Ranking::by(sites, |site| order.weight(site), tie, cutoff),
             order,
             cutoff,
             live: total(|site| site.live),
@@ -108,26 +112,6 @@ impl<'a> Sites<'a> {
     /// written first.
     pub fn traces(&self) -> impl Iterator<Item = TraceId> + '_ {
         self.rows().iter().map(|ranked| ranked.row.trace)
-    }
-
-    /// The order of the ranking.
-    pub fn order(&self) -> SiteOrder {
-        self.order
-    }
-
-    /// The ratio below which the list ends.
-    pub fn cutoff(&self) -> f64 {
-        self.cutoff
-    }
-
-    /// The live total of all sites, including those below the cutoff.
-    pub fn live(&self) -> SiteTotals {
-        self.live
-    }
-
-    /// The allocated total of all sites, including those below the cutoff.
-    pub fn allocated(&self) -> SiteTotals {
-        self.allocated
     }
 }
 
@@ -175,10 +159,10 @@ mod tests {
         let rows = [site(1, 1, u64::MAX), site(2, 99, 1)];
         let sites = Sites::new(&rows, SiteOrder::LiveBytes, 0.5);
         assert_eq!(classes(&sites), [2]);
-        assert_eq!((sites.live().bytes, sites.live().objects), (100, 2));
-        assert_eq!(sites.allocated().bytes, u64::MAX);
+        assert_eq!((sites.live.bytes, sites.live.objects), (100, 2));
+        assert_eq!(sites.allocated.bytes, u64::MAX);
         let sites = sites.beside(&[site(3, 7, 7)]);
         assert_eq!(classes(&sites), [2]);
-        assert_eq!((sites.live().bytes, sites.live().objects), (107, 3));
+        assert_eq!((sites.live.bytes, sites.live.objects), (107, 3));
     }
 }

@@ -24,7 +24,7 @@ fn fill(tables: &Tables, thread: u32) -> Ids {
     for step in 0..KEYS {
         let key = (step * (2 * thread + 1) * 7 + 31 * thread) % KEYS;
         let string = tables.strings.intern(format!("name {key}").as_bytes());
-        let frame = tables.frames.intern(Frame {
+        let frame = tables.frames.intern(&Frame {
             class: ClassId::new(1).unwrap(),
             method: StringId::new(1).unwrap(),
             signature: StringId::new(1).unwrap(),
@@ -34,7 +34,7 @@ fn fill(tables: &Tables, thread: u32) -> Ids {
         // Depth 0 is the empty trace, which exists already.
         let depth = key as usize % 40;
         let frames = (0..depth).filter_map(FrameId::from_index).collect();
-        let trace = tables.traces.intern(Trace {
+        let trace = tables.traces.intern(&Trace {
             thread: None,
             frames,
         });
@@ -56,7 +56,7 @@ fn fill(tables: &Tables, thread: u32) -> Ids {
 
 #[test]
 fn eight_threads_agree_on_dense_ids() {
-    let tables = Tables::new();
+    let tables = Tables::default();
     let start = Barrier::new(THREADS as usize);
     let results: Vec<Ids> = std::thread::scope(|scope| {
         let run = |thread| {
@@ -96,7 +96,7 @@ fn eight_threads_agree_on_dense_ids() {
 
 #[test]
 fn rows_are_visited_in_the_order_of_ids_without_gaps() {
-    let tables = Tables::new();
+    let tables = Tables::default();
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
             let tables = &tables;

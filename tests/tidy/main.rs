@@ -249,7 +249,6 @@ fn files_are_touched_in_one_place() {
             "writer/stream_sink.rs",
             "crates/vm/snapshot/mappings.rs",
             "crates/vm/jvm/os/command.rs",
-            "crates/vm/jvm/os/huge_pages.rs",
             "crates/vm/jvm/os/owner.rs",
             "crates/vm/jvm/os/threads.rs",
             "agent/receiver/fifo.rs",

@@ -65,9 +65,9 @@ impl Sink for SmallDisk {
 
 /// A small dump: a head, a root, some objects. Stops at the first error, as a walk does.
 fn dump(dump: &DumpFile) -> Result<(), WriteError> {
-    let tables = Tables::new();
+    let tables = Tables::default();
     tables.strings.intern(b"main");
-    let mut objects = ObjectTable::new();
+    let mut objects = ObjectTable::default();
     let object = objects.push_at(0x1_0000).unwrap();
     let object = objects.id(object).unwrap();
     let (header, texts) = (writer::record::header(0), (&tables, emit::Texts::All));

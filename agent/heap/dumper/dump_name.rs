@@ -57,7 +57,8 @@ impl DumpPath {
 /// Where HotSpot writes one dump. Dropping it removes what is left there.
 #[derive(Debug)]
 pub(super) struct DumpName<'f> {
-    string: Object<'f>,
+    /// The path for HotSpot.
+    pub(super) string: Object<'f>,
     /// The path, unless it is the prepared one.
     own: Option<DumpPath>,
     /// The file.
@@ -94,11 +95,6 @@ impl<'f> DumpName<'f> {
             raw,
             _kept: kept,
         })
-    }
-
-    /// The path for HotSpot.
-    pub(super) fn string(&self) -> &Object<'f> {
-        &self.string
     }
 }
 

@@ -40,13 +40,13 @@ pub(in crate::heap) fn dump_by_hotspot(
         watched(
             || name.raw.bytes(),
             order.options.verbose,
-            || management.dump_heap(jni, name.string()),
+            || management.dump_heap(jni, &name.string),
         )
     };
     let (dumped, pause) = memory_reserve::without(env, jni, || stopped_by(env, jni, dump));
     copied::tell(Step::Copied);
     dumped.map_err(DumpError::Dumper)?;
-    let tables = Tables::new();
+    let tables = Tables::default();
     cause::tell(order.because, &tables);
     // The sizes of single classes are not known here.
     let facts = JvmFacts {

@@ -83,7 +83,7 @@ mod tests {
     fn copied(raw: &[u8]) -> Result<Vec<u8>, DumpError> {
         let folder = tempfile::tempdir().unwrap();
         let target = Target::new(folder.path().join("a.hprof"));
-        let tables = Tables::new();
+        let tables = Tables::default();
         cause::tell(Some("rss>85%"), &tables);
         let made = copy(
             &mut &*raw,

@@ -11,13 +11,11 @@ use crate::profile::{
     NamedFrame, SiteRow, StackTraces,
 };
 use format::ClassName;
-use jvm::env::Env;
-use jvm::jni::Jni;
 use jvm::object::Handle;
 use options::Options;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
-use tables::{ClassId, Frame, FrameId, Line, ObjectTable, StringId, Tables, Trace, TraceId};
+use tables::{ClassId, Frame, FrameId, Line, StringId, Tables, Trace, TraceId};
 
 /// The session's measurements that go into a dump.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,10 +39,9 @@ pub(in crate::heap) struct AllocationTraces {
 /// Translates the session's traces to rows of the dump.
 struct Translator<'d, 'f> {
     traces: &'d StackTraces,
-    methods: Methods<'f>,
+    methods: Methods,
     catalogue: &'d mut Catalogue<'f>,
     tables: &'f Tables,
-    objects: &'d mut ObjectTable,
     known: HashMap<TraceId, TraceId>,
     /// The dump's classes by signature, the first of several with the same one. Filled at the first
     /// use.
@@ -59,27 +56,24 @@ impl AllocationTraces {
     pub(in crate::heap) fn take<'a, 'f>(
         profiled: Profiled<'a>,
         options: &Options,
-        (env, jni): (&'f Env, &'f Jni<'f>),
         catalogue: &mut Catalogue<'f>,
-        objects: &mut ObjectTable,
     ) -> Result<(Self, Option<LiveTraces<'a>>), DumpError> {
         // All profiles use stacks of the same session.
-        let by_allocations = profiled.allocations.map(Allocations::traces);
+        let by_allocations = profiled.allocations.map(|it| &*it.traces);
         let Some(traces) = by_allocations.or(profiled.cpu.map(|(traces, _)| traces)) else {
             return Ok((Self::default(), None));
         };
         let mut translator = Translator {
             traces,
-            methods: Methods::new(env, jni, options.line_numbers),
-            tables: catalogue.tables(),
+            methods: Methods::new(options.line_numbers),
+            tables: catalogue.tables,
             catalogue,
-            objects,
             known: HashMap::new(),
             by_signature: None,
         };
         let (mut taken, mut held) = (Self::default(), None);
         if let Some(allocations) = profiled.allocations {
-            let sites = allocations.sites(jni);
+            let sites = allocations.sites(translator.catalogue.jni);
             let samples = allocations.hold();
             for (handle, trace) in samples.handles() {
                 taken.by_handle.push((handle, translator.trace(trace)?));
@@ -107,7 +101,7 @@ impl Translator<'_, '_> {
         }
         // Thread serial 0, because readers take a trace with a thread's number for that thread's
         // own stack.
-        let row = self.tables.traces.intern(Trace {
+        let row = self.tables.traces.intern(&Trace {
             thread: None,
             frames,
         });
@@ -119,7 +113,7 @@ impl Translator<'_, '_> {
     /// class may be unloaded, or replaced.
     fn frame(&mut self, frame: &NamedFrame) -> Result<FrameId, DumpError> {
         let class = match frame.id {
-            Some(id) => self.methods.class(id, self.catalogue, self.objects)?,
+            Some(id) => self.methods.class(id, self.catalogue)?,
             None => None,
         };
         let strings = &self.tables.strings;
@@ -129,8 +123,8 @@ impl Translator<'_, '_> {
             Some(_) => strings.intern(&frame.method),
             None => strings.intern(&whole_name(frame)),
         };
-        Ok(self.tables.frames.intern(Frame {
-            class: class.unwrap_or_else(|| self.catalogue.object_class()),
+        Ok(self.tables.frames.intern(&Frame {
+            class: class.unwrap_or(self.catalogue.object_class),
             method,
             signature: strings.intern(&frame.signature),
             source: strings.intern(&frame.source),
@@ -158,7 +152,7 @@ impl Translator<'_, '_> {
     /// row.
     fn cpu_record(&mut self, counts: &CpuCounts, cutoff: f64) -> Result<Vec<u8>, DumpError> {
         let mut by_trace: BTreeMap<TraceId, u64> = BTreeMap::new();
-        for (&trace, &samples) in counts.by_trace() {
+        for (&trace, &samples) in &counts.by_trace {
             *by_trace.entry(self.trace(trace)?).or_default() += samples;
         }
         let rows = by_trace.into_iter();

@@ -28,9 +28,12 @@ use tables::{ClassId, ClassRow, Field, LoaderId, ObjectIndex, ObjectTable, Table
 /// tag `n`.
 #[derive(Debug)]
 pub(in crate::heap) struct Catalogue<'f> {
-    env: &'f Env,
-    jni: &'f Jni<'f>,
-    tables: &'f Tables,
+    pub(in crate::heap) env: &'f Env,
+    pub(in crate::heap) jni: &'f Jni<'f>,
+    /// The tables that it fills.
+    pub(in crate::heap) tables: &'f Tables,
+    /// The objects with a row, until a forked copy has the table, and again after that.
+    pub(in crate::heap) objects: RefCell<ObjectTable>,
     handles: Vec<Object<'f>>,
     mirrors: Vec<ObjectIndex>,
     /// By class, in the order of `ClassRow::fields`.
@@ -38,21 +41,23 @@ pub(in crate::heap) struct Catalogue<'f> {
     loaders: RefCell<Vec<(ObjectIndex, Object<'f>)>>,
     first_look: usize,
     late: HashMap<ObjectIndex, ClassId>,
-    object_class: ClassId,
-    class_class: ClassId,
+    /// `java.lang.Object`.
+    pub(in crate::heap) object_class: ClassId,
+    /// `java.lang.Class`.
+    pub(in crate::heap) class_class: ClassId,
 }
 
 impl<'f> Catalogue<'f> {
     /// Reads all loaded classes: fills `tables.classes` and `tables.loaders`, and tags their
     /// mirrors. First links the classes that may have archived instances.
     ///
-    /// Needs an environment without tags and an empty `objects`.
+    /// Needs an environment without tags.
     pub(in crate::heap) fn take(
         env: &'f Env,
         jni: &'f Jni<'f>,
         tables: &'f Tables,
-        objects: &mut ObjectTable,
     ) -> Result<Self, DumpError> {
+        let objects = RefCell::default();
         let handles = env
             .loaded_classes(jni)
             .context("the list of loaded classes")?;
@@ -60,7 +65,7 @@ impl<'f> Catalogue<'f> {
         let mut mirrors = Vec::with_capacity(handles.len());
         let mut signatures = Vec::with_capacity(handles.len());
         for class in &handles {
-            mirrors.push(tag_new(env, objects, class)?);
+            mirrors.push(tag_new(env, &objects, class)?);
             signatures.push(env.class_signature(class).context("the name of a class")?);
         }
         let find = |signature: &[u8]| {
@@ -76,6 +81,7 @@ impl<'f> Catalogue<'f> {
             env,
             jni,
             tables,
+            objects,
             handles,
             mirrors,
             field_ids: Vec::with_capacity(first_look),
@@ -87,17 +93,12 @@ impl<'f> Catalogue<'f> {
         };
         let mut field_ids = Vec::with_capacity(first_look);
         for (class, signature) in catalogue.handles.iter().zip(&signatures) {
-            let (row, ids) = catalogue.row(class, signature, objects)?;
+            let (row, ids) = catalogue.row(class, signature)?;
             tables.classes.add(row);
             field_ids.push(ids);
         }
         catalogue.field_ids = field_ids;
         Ok(catalogue)
-    }
-
-    /// The tables that it fills.
-    pub(in crate::heap) fn tables(&self) -> &'f Tables {
-        self.tables
     }
 
     /// The number of classes.
@@ -149,51 +150,37 @@ impl<'f> Catalogue<'f> {
         self.mirrors.get(class.index()).copied()
     }
 
-    /// `java.lang.Class`.
-    pub(in crate::heap) fn class_class(&self) -> ClassId {
-        self.class_class
-    }
-
-    /// `java.lang.Object`.
-    pub(in crate::heap) fn object_class(&self) -> ClassId {
-        self.object_class
-    }
-
     /// The class of a handle. Adds the class if it is not in the catalogue.
-    pub(in crate::heap) fn admit(
-        &mut self,
-        class: Object<'f>,
-        objects: &mut ObjectTable,
-    ) -> Result<ClassId, DumpError> {
+    pub(in crate::heap) fn admit(&mut self, class: Object<'f>) -> Result<ClassId, DumpError> {
         // Superclasses come first; each class is tried again when its superclass is done.
         let mut unfinished = vec![class];
         let mut last = self.object_class;
         while let Some(class) = unfinished.pop() {
-            let mirror = tagged(self.env, objects, &class, "the tag of a class")?;
+            let mirror = self.tagged(&class, "the tag of a class")?;
             if let Some(known) = self.class_of_mirror(mirror) {
                 last = known;
                 self.jni.forget(class);
                 continue;
             }
-            match self.unknown_super(&class, objects)? {
+            match self.unknown_super(&class)? {
                 Some(unknown) => unfinished.extend([class, unknown]),
-                None => last = self.admit_one(class, mirror, objects)?,
+                None => last = self.admit_one(class, mirror)?,
             }
         }
         Ok(last)
     }
 
     /// Adds the classes loaded since the first pass, and reads the fields of those linked since.
-    pub(in crate::heap) fn catch_up(&mut self, objects: &mut ObjectTable) -> Result<(), DumpError> {
+    pub(in crate::heap) fn catch_up(&mut self) -> Result<(), DumpError> {
         let loaded = self.env.loaded_classes(self.jni);
         for class in loaded.context("the list of loaded classes")? {
             if self.env.tag(&class).context("the tag of a class")? == 0 {
-                self.admit(class, objects)?;
+                self.admit(class)?;
             } else {
                 self.jni.forget(class);
             }
         }
-        self.ask_again(objects)
+        self.ask_again()
     }
 
     /// Links those of `classes` that are not linked, so that their fields can be read.
@@ -226,7 +213,7 @@ impl<'f> Catalogue<'f> {
     }
 
     /// Reads the fields of classes that were not linked at the first pass.
-    fn ask_again(&mut self, objects: &mut ObjectTable) -> Result<(), DumpError> {
+    fn ask_again(&mut self) -> Result<(), DumpError> {
         let mut unprepared = Vec::new();
         self.tables.classes.for_each(|id, row| {
             if row.fields.is_none() {
@@ -237,13 +224,13 @@ impl<'f> Catalogue<'f> {
             let Some(class) = self.handles.get(id.index()) else {
                 continue;
             };
-            if let Some(unknown) = self.unknown_super(class, objects)? {
-                self.admit(unknown, objects)?;
+            if let Some(unknown) = self.unknown_super(class)? {
+                self.admit(unknown)?;
             }
             let Some(class) = self.handles.get(id.index()) else {
                 continue;
             };
-            let (row, ids) = self.named_row(class, objects)?;
+            let (row, ids) = self.named_row(class)?;
             self.tables.classes.replace(id, row);
             if let Some(place) = self.field_ids.get_mut(id.index()) {
                 *place = ids;
@@ -252,13 +239,8 @@ impl<'f> Catalogue<'f> {
         Ok(())
     }
 
-    fn admit_one(
-        &mut self,
-        class: Object<'f>,
-        mirror: ObjectIndex,
-        objects: &mut ObjectTable,
-    ) -> Result<ClassId, DumpError> {
-        let (row, ids) = self.named_row(&class, objects)?;
+    fn admit_one(&mut self, class: Object<'f>, mirror: ObjectIndex) -> Result<ClassId, DumpError> {
+        let (row, ids) = self.named_row(&class)?;
         let id = self.tables.classes.add(row);
         self.field_ids.push(ids);
         self.handles.push(class);
@@ -268,15 +250,11 @@ impl<'f> Catalogue<'f> {
     }
 
     /// The class's superclass, if it is not in the catalogue.
-    fn unknown_super(
-        &self,
-        class: &Object<'_>,
-        objects: &mut ObjectTable,
-    ) -> Result<Option<Object<'f>>, DumpError> {
+    fn unknown_super(&self, class: &Object<'_>) -> Result<Option<Object<'f>>, DumpError> {
         let Some(super_class) = self.jni.superclass(class) else {
             return Ok(None);
         };
-        let mirror = tagged(self.env, objects, &super_class, "the tag of a class")?;
+        let mirror = self.tagged(&super_class, "the tag of a class")?;
         if self.class_of_mirror(mirror).is_none() {
             return Ok(Some(super_class));
         }
@@ -284,13 +262,9 @@ impl<'f> Catalogue<'f> {
         Ok(None)
     }
 
-    fn named_row(
-        &self,
-        class: &Object<'_>,
-        objects: &mut ObjectTable,
-    ) -> Result<(ClassRow, Vec<FieldId>), DumpError> {
+    fn named_row(&self, class: &Object<'_>) -> Result<(ClassRow, Vec<FieldId>), DumpError> {
         let signature = self.env.class_signature(class);
-        self.row(class, &signature.context("the name of a class")?, objects)
+        self.row(class, &signature.context("the name of a class")?)
     }
 
     /// The class's row as the JVM reports it now. `fields` is `None`, so that the class is read
@@ -299,7 +273,6 @@ impl<'f> Catalogue<'f> {
         &self,
         class: &Object<'_>,
         signature: &[u8],
-        objects: &mut ObjectTable,
     ) -> Result<(ClassRow, Vec<FieldId>), DumpError> {
         let (mut fields, field_ids) = self.fields(class)?.unzip();
         let super_class = match self.jni.superclass(class) {
@@ -318,7 +291,7 @@ impl<'f> Catalogue<'f> {
         let row = ClassRow {
             signature: self.tables.strings.intern(signature),
             name: self.tables.strings.intern(&name),
-            loader: self.loader(class, objects)?,
+            loader: self.loader(class)?,
             super_class,
             fields,
         };
@@ -350,11 +323,7 @@ impl<'f> Catalogue<'f> {
         Ok(ObjectIndex::from_tag(tag).and_then(|mirror| self.class_of_mirror(mirror)))
     }
 
-    fn loader(
-        &self,
-        class: &Object<'_>,
-        objects: &mut ObjectTable,
-    ) -> Result<Option<LoaderId>, DumpError> {
+    fn loader(&self, class: &Object<'_>) -> Result<Option<LoaderId>, DumpError> {
         let Some(loader) = self
             .env
             .class_loader(self.jni, class)
@@ -371,12 +340,23 @@ impl<'f> Catalogue<'f> {
             // Keep the reference, so that the loader is in the dump even if nothing else refers to
             // it.
             None => {
-                let index = tag_new(self.env, objects, &loader)?;
+                let index = tag_new(self.env, &self.objects, &loader)?;
                 self.loaders.borrow_mut().push((index, loader));
                 index
             }
         };
-        Ok(Some(self.tables.loaders.intern(index)))
+        Ok(Some(self.tables.loaders.intern(&index)))
+    }
+
+    /// The row of an object. Gives it one, and the row's tag, if it has no tag; `what` is the
+    /// purpose of the question for its tag.
+    pub(in crate::heap) fn tagged(
+        &self,
+        object: &Object<'_>,
+        what: &'static str,
+    ) -> Result<ObjectIndex, DumpError> {
+        let known = ObjectIndex::from_tag(self.env.tag(object).context(what)?);
+        known.map_or_else(|| tag_new(self.env, &self.objects, object), Ok)
     }
 
     /// The handle of the bootstrap loader's class with this signature; `None` if it is not in the
@@ -400,25 +380,13 @@ impl<'f> Catalogue<'f> {
 /// A class's own fields, and their ids in the same order.
 type OwnFields = (Vec<Field>, Vec<FieldId>);
 
-/// The row of an object. Gives it one, and the row's tag, if it has no tag; `what` is the purpose
-/// of the question for its tag.
-pub(in crate::heap) fn tagged(
-    env: &Env,
-    objects: &mut ObjectTable,
-    object: &Object<'_>,
-    what: &'static str,
-) -> Result<ObjectIndex, DumpError> {
-    let known = ObjectIndex::from_tag(env.tag(object).context(what)?);
-    known.map_or_else(|| tag_new(env, objects, object), Ok)
-}
-
 /// Gives an untagged object a row and the row's tag.
-pub(in crate::heap) fn tag_new(
+fn tag_new(
     env: &Env,
-    objects: &mut ObjectTable,
+    objects: &RefCell<ObjectTable>,
     object: &Object<'_>,
 ) -> Result<ObjectIndex, DumpError> {
-    let index = objects.push()?;
+    let index = objects.borrow_mut().push()?;
     env.set_tag(object, index.tag())
         .context("a tag for an object")?;
     Ok(index)

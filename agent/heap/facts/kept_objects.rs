@@ -104,7 +104,8 @@ fn pattern(element_type: BasicType, length: usize) -> Vec<u8> {
 #[derive(Debug)]
 pub(in crate::heap) struct KeptObjects<'f> {
     jni: &'f Jni<'f>,
-    array: Object<'f>,
+    /// The array itself.
+    pub(in crate::heap) array: Object<'f>,
     /// Whether they are kept for the next dump. An attached agent leaves nothing behind.
     outlive_this: bool,
 }
@@ -153,11 +154,6 @@ impl<'f> KeptObjects<'f> {
             array,
             outlive_this: false,
         })
-    }
-
-    /// The array itself.
-    pub(in crate::heap) fn array(&self) -> &Object<'f> {
-        &self.array
     }
 
     /// The string kept with them; `None` if there is none.

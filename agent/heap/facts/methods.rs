@@ -4,12 +4,10 @@
 use super::catalogue::Catalogue;
 use crate::heap::error::DumpError;
 use crate::method_facts::{MethodFacts, UNKNOWN_SOURCE};
-use jvm::env::Env;
-use jvm::jni::Jni;
 use jvm::method::MethodId;
 use jvm::stack::StackFrame;
 use std::collections::HashMap;
-use tables::{ClassId, Frame, FrameId, Line, ObjectTable};
+use tables::{ClassId, Frame, FrameId, Line};
 
 /// The method name of a frame that neither the JVM nor the walk could name.
 const UNKNOWN_METHOD: &[u8] = b"<unknown>";
@@ -22,20 +20,16 @@ struct Method {
 
 /// The methods of one dump.
 #[derive(Debug)]
-pub(in crate::heap) struct Methods<'f> {
-    env: &'f Env,
-    jni: &'f Jni<'f>,
+pub(in crate::heap) struct Methods {
     /// Whether frames get source lines.
     pub(in crate::heap) line_numbers: bool,
     known: HashMap<MethodId, Option<Method>>,
 }
 
-impl<'f> Methods<'f> {
+impl Methods {
     /// No methods yet. Without `line_numbers` every line is unknown.
-    pub(in crate::heap) fn new(env: &'f Env, jni: &'f Jni<'f>, line_numbers: bool) -> Self {
+    pub(in crate::heap) fn new(line_numbers: bool) -> Self {
         Self {
-            env,
-            jni,
             line_numbers,
             known: HashMap::new(),
         }
@@ -45,23 +39,22 @@ impl<'f> Methods<'f> {
     pub(in crate::heap) fn frame(
         &mut self,
         frame: Option<StackFrame>,
-        catalogue: &mut Catalogue<'f>,
-        objects: &mut ObjectTable,
+        catalogue: &mut Catalogue<'_>,
     ) -> Result<FrameId, DumpError> {
         let Some(frame) = frame else {
             return Ok(unknown_frame(catalogue));
         };
-        let Some(method) = self.method(frame.method, catalogue, objects)? else {
+        let Some(method) = self.method(frame.method, catalogue)? else {
             return Ok(unknown_frame(catalogue));
         };
-        let tables = catalogue.tables();
+        let tables = catalogue.tables;
         let line = method.facts.line(frame.location);
         let mut source = method.facts.source;
         if line == Line::Native && tables.strings.get(source).as_deref() == Some(UNKNOWN_SOURCE) {
             // HotSpot names no source file here, and readers append "Native Method".
             source = tables.strings.intern(b"");
         }
-        Ok(tables.frames.intern(Frame {
+        Ok(tables.frames.intern(&Frame {
             class: method.class,
             method: method.facts.name,
             signature: method.facts.signature,
@@ -74,10 +67,9 @@ impl<'f> Methods<'f> {
     pub(in crate::heap) fn is_java(
         &mut self,
         method: MethodId,
-        catalogue: &mut Catalogue<'f>,
-        objects: &mut ObjectTable,
+        catalogue: &mut Catalogue<'_>,
     ) -> Result<bool, DumpError> {
-        let method = self.method(method, catalogue, objects)?;
+        let method = self.method(method, catalogue)?;
         Ok(method.is_some_and(|method| method.facts.line(0) != Line::Native))
     }
 
@@ -85,22 +77,20 @@ impl<'f> Methods<'f> {
     pub(in crate::heap) fn class(
         &mut self,
         method: MethodId,
-        catalogue: &mut Catalogue<'f>,
-        objects: &mut ObjectTable,
+        catalogue: &mut Catalogue<'_>,
     ) -> Result<Option<ClassId>, DumpError> {
-        let method = self.method(method, catalogue, objects)?;
+        let method = self.method(method, catalogue)?;
         Ok(method.map(|method| method.class))
     }
 
     fn method(
         &mut self,
         id: MethodId,
-        catalogue: &mut Catalogue<'f>,
-        objects: &mut ObjectTable,
+        catalogue: &mut Catalogue<'_>,
     ) -> Result<Option<&Method>, DumpError> {
         let is_known = self.known.contains_key(&id);
         if !is_known {
-            let method = self.ask(id, catalogue, objects)?;
+            let method = self.ask(id, catalogue)?;
             self.known.insert(id, method);
         }
         Ok(self.known.get(&id).and_then(Option::as_ref))
@@ -110,30 +100,29 @@ impl<'f> Methods<'f> {
     fn ask(
         &self,
         method: MethodId,
-        catalogue: &mut Catalogue<'f>,
-        objects: &mut ObjectTable,
+        catalogue: &mut Catalogue<'_>,
     ) -> Result<Option<Method>, DumpError> {
         let told = MethodFacts::ask(
-            self.env,
-            self.jni,
+            catalogue.env,
+            catalogue.jni,
             method,
             self.line_numbers,
-            &catalogue.tables().strings,
+            &catalogue.tables.strings,
         );
         let Some((class, facts)) = told else {
             return Ok(None);
         };
         Ok(Some(Method {
-            class: catalogue.admit(class, objects)?,
+            class: catalogue.admit(class)?,
             facts,
         }))
     }
 }
 
 fn unknown_frame(catalogue: &Catalogue<'_>) -> FrameId {
-    let tables = catalogue.tables();
-    tables.frames.intern(Frame {
-        class: catalogue.object_class(),
+    let tables = catalogue.tables;
+    tables.frames.intern(&Frame {
+        class: catalogue.object_class,
         method: tables.strings.intern(UNKNOWN_METHOD),
         signature: tables.strings.intern(b"()V"),
         source: tables.strings.intern(UNKNOWN_SOURCE),

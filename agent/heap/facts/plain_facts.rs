@@ -7,7 +7,7 @@ use snapshot::layout::instance_offset;
 
 /// The classes of the catalogue, for the forked child.
 pub(in crate::heap) fn class_facts(catalogue: &Catalogue<'_>) -> ClassFacts {
-    let mut facts = ClassFacts::new(catalogue.class_class());
+    let mut facts = ClassFacts::new(catalogue.class_class);
     for class in catalogue.ids() {
         let Some(mirror) = catalogue.handle(class) else {
             break;
@@ -20,9 +20,9 @@ pub(in crate::heap) fn class_facts(catalogue: &Catalogue<'_>) -> ClassFacts {
 
 /// The fields of `java.lang.Class`.
 pub(in crate::heap) fn mirror_fields(catalogue: &Catalogue<'_>) -> MirrorFields {
-    let class = catalogue.class_class();
+    let class = catalogue.class_class;
     let field_ids: Vec<_> = field_bits(catalogue.field_ids(class)).collect();
-    MirrorFields::of(class, &field_ids, catalogue.tables())
+    MirrorFields::of(class, &field_ids, catalogue.tables)
 }
 
 /// The offset of an instance field of a bootstrap loader's class; `None` if it has no such field.
@@ -31,7 +31,7 @@ pub(in crate::heap) fn field_offset(
     signature: &[u8],
     name: &[u8],
 ) -> Option<u64> {
-    let tables = catalogue.tables();
+    let tables = catalogue.tables;
     let class = catalogue.bootstrap_class_id(signature)?;
     let row = tables.classes.get(class)?;
     let name = tables.strings.intern(name);

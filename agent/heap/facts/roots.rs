@@ -135,7 +135,8 @@ enum Place {
 pub(in crate::heap) struct RootNotes {
     /// The agent's own thread. Its local references are not roots of the application.
     own_thread: Option<ObjectIndex>,
-    threads: Vec<ThreadNote>,
+    /// The threads, in the order in which the walk reported them.
+    pub(in crate::heap) threads: Vec<ThreadNote>,
     thread_places: FxHashMap<ObjectIndex, usize>,
     /// The last reported thread; and by number, the threads that had no tag when the JVM reported
     /// them.
@@ -160,11 +161,6 @@ impl RootNotes {
             system,
             ..Self::default()
         }
-    }
-
-    /// The threads, in the order in which the walk reported them.
-    pub(in crate::heap) fn threads(&self) -> &[ThreadNote] {
-        &self.threads
     }
 
     /// Those of them that had frames on stacks of the system.
@@ -550,7 +546,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            notes.threads()[0].frames[&2],
+            notes.threads[0].frames[&2],
             (MethodId::for_test(1), Some(15))
         );
     }
@@ -682,8 +678,8 @@ mod tests {
         notes.note(Reference::Thread, 0, object(9));
         // Still the first thread, according to its number.
         notes.note(local(0, 2, Some(2), Some(15)), 0, object(8));
-        assert_eq!(notes.threads()[0].frames.len(), 2);
-        assert!(notes.threads()[1].frames.is_empty());
+        assert_eq!(notes.threads[0].frames.len(), 2);
+        assert!(notes.threads[1].frames.is_empty());
     }
 
     #[test]
@@ -692,14 +688,14 @@ mod tests {
         notes.note(Reference::Other, 0, object(7));
         notes.note(local(0, 3, Some(3), Some(5)), 0, object(8));
         notes.note(local(0, 4, Some(4), Some(6)), 0, object(9));
-        let numbered = notes.threads()[0].frames.clone();
+        let numbered = notes.threads[0].frames.clone();
         notes.leave_stacks();
         // The same frames, from the newest in the heap; and a constant of their code.
         notes.note(local(0, 0, Some(3), Some(5)), 0, object(8));
         notes.note(local(0, 1, Some(4), Some(6)), 0, object(9));
         notes.note(local(0, 1, Some(4), Some(6)), 0, object(10));
         notes.note(jni(0, 1, Some(4), None), 0, object(11));
-        assert_eq!(notes.threads()[0].frames, numbered);
+        assert_eq!(notes.threads[0].frames, numbered);
         // A thread that waits.
         notes.know_thread(41, object(20));
         let waiting = RootFrame {
@@ -724,7 +720,7 @@ mod tests {
         notes.note(jni(1, 0, Some(5), None), 0, object(2));
         notes.note(local(1, 0, Some(5), Some(9)), 0, object(2));
         assert_eq!(
-            notes.threads()[0].frames[&0],
+            notes.threads[0].frames[&0],
             (MethodId::for_test(5), Some(9))
         );
     }

@@ -1,6 +1,6 @@
 //! Threads: turns captured stacks and the walk's notes into rows of threads and traces.
 
-use super::catalogue::{tagged, Catalogue};
+use super::catalogue::Catalogue;
 use super::methods::Methods;
 use super::roots::ThreadNote;
 use super::stack_room::StackRoom;
@@ -18,7 +18,7 @@ use jvm::stack::StackFrame;
 use jvm::thread::ThreadNames;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
-use tables::{ObjectIndex, ObjectTable, ThreadId, ThreadRow, Trace, TraceId};
+use tables::{ObjectIndex, ThreadId, ThreadRow, Trace, TraceId};
 
 /// Frames requested for each of several threads at once. HotSpot reserves memory for that many per
 /// thread.
@@ -68,13 +68,13 @@ impl<'f> CapturedStacks<'f> {
     pub(in crate::heap) fn take(
         env: &'f Env,
         jni: &'f Jni<'f>,
-        objects: &mut ObjectTable,
+        catalogue: &Catalogue<'_>,
         max_pause: Option<Duration>,
         barrier: Barrier,
     ) -> Result<Self, DumpError> {
         let threads = env.live_threads(jni).context("the list of threads")?;
         for thread in &threads {
-            tagged(env, objects, thread, "the tag of a thread")?;
+            catalogue.tagged(thread, "the tag of a thread")?;
         }
         let (stacks, pause) = capture(env, jni, threads)?;
         let frames = stacks.iter().map(|captured| captured.frames.len()).sum();
@@ -124,18 +124,17 @@ impl<'f> CapturedStacks<'f> {
         self,
         notes: Vec<(ThreadNote, Option<ReadStack>)>,
         depth_frames: Option<u32>,
-        methods: &mut Methods<'f>,
-        catalogue: &mut Catalogue<'f>,
-        objects: &mut ObjectTable,
+        methods: &mut Methods,
+        catalogue: &mut Catalogue<'_>,
     ) -> Result<ThreadRows, DumpError> {
-        let (env, jni, tables) = (self.env, self.jni, catalogue.tables());
+        let (env, jni, tables) = (self.env, self.jni, catalogue.tables);
         let (by_tag, pause) = self.by_tag()?;
         let mut ids = Vec::with_capacity(notes.len());
         let mut java_frames = Vec::with_capacity(notes.len());
         for (note, read) in notes {
             let mut depths = Vec::new();
             for (&depth, &(method, _)) in &note.frames {
-                if methods.is_java(method, catalogue, objects)? {
+                if methods.is_java(method, catalogue)? {
                     depths.push(depth);
                 }
             }
@@ -146,7 +145,7 @@ impl<'f> CapturedStacks<'f> {
             stack.truncate(depth_frames.map_or(usize::MAX, |depth| depth as usize));
             let mut frames = Vec::with_capacity(stack.len());
             for frame in stack {
-                frames.push(methods.frame(frame, catalogue, objects)?);
+                frames.push(methods.frame(frame, catalogue)?);
             }
             // JVMTI has no name for an ended thread, but the heap may.
             let names = found
@@ -163,7 +162,7 @@ impl<'f> CapturedStacks<'f> {
                 trace: TraceId::EMPTY,
             };
             let id = tables.threads.add(row.clone());
-            let trace = tables.traces.intern(Trace {
+            let trace = tables.traces.intern(&Trace {
                 thread: Some(id),
                 frames,
             });

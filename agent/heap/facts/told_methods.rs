@@ -2,7 +2,6 @@
 //! somebody has asked about.
 
 use super::catalogue::Catalogue;
-use jvm::env::Env;
 use jvm::method::MethodId;
 use std::collections::HashMap;
 use tables::ClassId;
@@ -11,21 +10,12 @@ use tables::ClassId;
 type Name = (Vec<u8>, Vec<u8>);
 
 /// The methods of the classes that were asked about. The JVM is asked once about each class.
-#[derive(Debug)]
-pub(in crate::heap) struct ToldMethods<'f> {
-    env: &'f Env,
+#[derive(Debug, Default)]
+pub(in crate::heap) struct ToldMethods {
     by_class: HashMap<ClassId, HashMap<Name, MethodId>>,
 }
 
-impl<'f> ToldMethods<'f> {
-    /// No methods yet.
-    pub(in crate::heap) fn new(env: &'f Env) -> Self {
-        Self {
-            env,
-            by_class: HashMap::new(),
-        }
-    }
-
+impl ToldMethods {
     /// The id of a class's own method; `None` if it has none with this name and signature.
     pub(in crate::heap) fn id(
         &mut self,
@@ -34,7 +24,7 @@ impl<'f> ToldMethods<'f> {
         signature: &[u8],
         catalogue: &Catalogue<'_>,
     ) -> Option<MethodId> {
-        let env = self.env;
+        let env = catalogue.env;
         let methods = self.by_class.entry(class).or_insert_with(|| {
             let ids = catalogue.handle(class).map(|class| env.method_ids(class));
             let ids = ids.and_then(Result::ok).unwrap_or_default().into_iter();

@@ -198,7 +198,7 @@ impl Task<'_, '_> {
         // The records themselves are written later, after the head of the file.
         let mut nowhere = Segments::new(|_| Ok(()));
         self.write_classes(copy, &mut nowhere, &mut classes)?;
-        let mut starts = classes.into_objects();
+        let mut starts = classes.objects;
         self.add_roots(roots, &mut starts);
         Ok(starts)
     }
@@ -277,7 +277,7 @@ impl Task<'_, '_> {
             .map_or(around, |image| image.range())
             .ok_or(Failure::Unexplained("the heap is mapped"))?;
         let values = self.values(&heap).ok_or(Failure::NoMemory)?;
-        let descriptions = Descriptions::of(facts, self.catalogue.tables(), &layout, &values);
+        let descriptions = Descriptions::of(facts, self.catalogue.tables, &layout, &values);
         Ok(Snapshot {
             memory,
             classes: ClassMap::new(descriptions, &layout, memory),
@@ -342,7 +342,7 @@ impl Task<'_, '_> {
         ClassDumps {
             snapshot,
             facts: &copy.facts,
-            tables: self.catalogue.tables(),
+            tables: self.catalogue.tables,
             objects: &self.objects,
             references: &references,
             names: self.mirror_fields.names(),
@@ -357,7 +357,7 @@ impl Task<'_, '_> {
     fn static_fields_begin(&self, copy: &HeapCopy) -> u64 {
         let (snapshot, mut begin) = (&copy.snapshot, None);
         for class in snapshot.classes.classes() {
-            let Some(row) = self.catalogue.tables().classes.get(class.id) else {
+            let Some(row) = self.catalogue.tables.classes.get(class.id) else {
                 continue;
             };
             let fields = row.own_fields().iter().zip(copy.facts.field_ids(class.id));

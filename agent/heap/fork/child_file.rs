@@ -33,7 +33,7 @@ impl<'d, 'f> Task<'d, 'f> {
     ) -> Result<Written, Failure> {
         let mut classes = ClassReferences::default();
         let writer = self.begin_file(copy, roots, &mut classes)?;
-        let mut starts = classes.into_objects();
+        let mut starts = classes.objects;
         self.add_roots(roots, &mut starts);
         let mut early = self.mark_and_write_arrays(copy, &starts, &writer)?;
         while let Some(held) = self.take_chunks(copy)? {
@@ -133,12 +133,12 @@ impl<'d, 'f> Task<'d, 'f> {
     }
 
     fn counted(&self, class: ClassId, count: ClassCount) -> Option<CountedClass> {
-        let row = self.catalogue.tables().classes.get(class)?;
-        let name = self.catalogue.tables().strings.get(row.name)?;
+        let row = self.catalogue.tables.classes.get(class)?;
+        let name = self.catalogue.tables.strings.get(row.name)?;
         let loader = row
             .loader
-            .and_then(|id| self.catalogue.tables().loaders.get(id));
-        let loader = loader.and_then(|object| self.objects.id(object));
+            .and_then(|id| self.catalogue.tables.loaders.get(id));
+        let loader = loader.and_then(|object| self.objects.id(*object));
         Some(CountedClass {
             class: ClassName::from_dump(&name).to_java(),
             loader: loader.map_or(0, ObjectId::get),

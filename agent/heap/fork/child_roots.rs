@@ -69,7 +69,7 @@ impl Task<'_, '_> {
                 0
             }
         };
-        let threads = roots.threads().iter().map(|thread| ThreadNoteMessage {
+        let threads = roots.threads.iter().map(|thread| ThreadNoteMessage {
             object: thread.object.get(),
             name: thread.name.clone(),
             frames: thread
@@ -100,7 +100,7 @@ impl Task<'_, '_> {
         let ids = ThreadIds::receive(&mut self.socket).map_err(|_| Failure::NoAnswer)?;
         roots.know_java_frames(ids.iter().map(|answer| answer.3.as_slice()));
         roots.know_java_frames(standing.java_frames.iter().map(Vec::as_slice));
-        let notes = roots.threads().iter();
+        let notes = roots.threads.iter();
         Ok(notes
             .zip(ids)
             .map(|(note, (id, trace, depth_frames, _))| LiveThread {

@@ -68,7 +68,7 @@ impl Task<'_, '_> {
         let memory = unsafe { Readable::new(&copy.snapshot.mappings) };
         let held = self.handles.as_ref().and_then(|it| it.held(&memory));
         let Some(held) = held else {
-            return Ok(roots.threads().len() as u64);
+            return Ok(roots.threads.len() as u64);
         };
         let mut unread = 0;
         let mut found = FrameRoots::new(&mut self.objects, roots, &mut self.by_address);
@@ -152,7 +152,7 @@ impl Task<'_, '_> {
     pub(super) fn chunk_facts(&self, copy: &HeapCopy) -> Option<ChunkFacts> {
         let (class, fields) = self.stack_chunks?;
         let layout = &copy.snapshot.layout;
-        let mirror = copy.facts.slots().get(class.index())?;
+        let mirror = copy.facts.slots.get(class.index())?;
         let mirror = mirror.object(copy.snapshot.memory);
         Some(ChunkFacts {
             klass: copy.snapshot.memory.u64(mirror + layout.klass_in_mirror),
@@ -200,7 +200,7 @@ impl<'r> FrameRoots<'r> {
         by_address: &'r mut FxHashMap<u64, ObjectIndex>,
     ) -> Self {
         let address = |object| Some(objects.id(object)?.get());
-        let threads = roots.threads().iter();
+        let threads = roots.threads.iter();
         let threads = threads.filter_map(|it| Some((address(it.object)?, it.object)));
         let known = roots.in_frames();
         let known = known.filter_map(|(thread, object)| Some((thread, address(object)?)));

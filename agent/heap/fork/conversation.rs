@@ -29,7 +29,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
-use tables::{ClassId, ObjectIndex, ObjectTable, StringId};
+use tables::{ClassId, ObjectIndex, StringId};
 use writer::emit::{self, Texts};
 use writer::{record, DumpFile};
 
@@ -48,7 +48,6 @@ const PROGRESS: Duration = Duration::from_secs(5);
 pub(super) struct Conversation<'d, 'f> {
     pub(super) attempt: &'d Attempt<'f>,
     pub(super) catalogue: &'d mut Catalogue<'f>,
-    pub(super) objects: ObjectTable,
     pub(super) stacks: Option<CapturedStacks<'f>>,
     pub(super) known_methods: HashSet<MethodId>,
     /// Whether an id is the address of this word in the parent, too.
@@ -141,11 +140,12 @@ impl Conversation<'_, '_> {
     /// Gives every object of the child its address, writes the head of the file, and answers with
     /// the threads' numbers.
     fn take_roots(&mut self, roots: Roots) -> Result<ThreadIds, DumpError> {
+        let objects = self.catalogue.objects.get_mut();
         for (position, &address) in roots.addresses.iter().enumerate() {
             let known = ObjectIndex::from_index(position)
-                .is_some_and(|index| self.objects.set_address(index, address));
+                .is_some_and(|index| objects.set_address(index, address));
             if !known {
-                self.objects.push_at(address).map_err(DumpError::from)?;
+                objects.push_at(address)?;
             }
         }
         let mut read = self.read_stacks(roots.frames);
@@ -158,14 +158,12 @@ impl Conversation<'_, '_> {
             return Err(broken_word());
         };
         let (attempt, classes) = (self.attempt, self.catalogue.len());
-        let mut methods =
-            Methods::new(attempt.env, attempt.jni, attempt.order.options.line_numbers);
+        let mut methods = Methods::new(attempt.order.options.line_numbers);
         let rows = stacks.fill(
             notes,
             attempt.order.options.depth_frames,
             &mut methods,
             self.catalogue,
-            &mut self.objects,
         )?;
         attempt
             .tried
@@ -177,14 +175,15 @@ impl Conversation<'_, '_> {
         }
         // Not before: all pauses are over.
         self.tell_of_jvm(&roots.sizes, roots.areas);
-        let mirror = |class| self.objects.id(self.catalogue.mirror(class)?);
-        let (objects, millis) = (&self.objects, attempt.millis_since_epoch);
+        let objects = &*self.catalogue.objects.borrow();
+        let mirror = |class| objects.id(self.catalogue.mirror(class)?);
+        let millis = attempt.millis_since_epoch;
         let mut deliver = |bytes| file.head(bytes);
         let texts = match attempt.order.options.hides_names() {
             true => Texts::Names(&self.kept_texts),
             false => Texts::All,
         };
-        let tables = (self.catalogue.tables(), texts);
+        let tables = (self.catalogue.tables, texts);
         let header = match attempt.order.has_no_dump() {
             true => record::graph_header(millis, attempt.sizes.unwrap_or_default())?,
             false => record::header(millis),
@@ -193,7 +192,7 @@ impl Conversation<'_, '_> {
         file.head(self.site_records.to_vec())?;
         file.flush()?;
         let depth = |trace| {
-            let row = self.catalogue.tables().traces.get(trace);
+            let row = self.catalogue.tables.traces.get(trace);
             row.map_or(0, |trace| trace.frames.len())
         };
         let ids = rows.ids.iter().zip(rows.java_frames);
@@ -221,13 +220,13 @@ impl Conversation<'_, '_> {
             areas,
         };
         let texts = facts.texts().into_iter();
-        let texts = texts.map(|text| self.catalogue.tables().strings.intern(text.as_bytes()));
+        let texts = texts.map(|text| self.catalogue.tables.strings.intern(text.as_bytes()));
         self.kept_texts.extend(texts);
     }
 
     /// The stacks that the child has read, by the rows of their threads.
     fn read_stacks(&self, read: FramesMessage) -> HashMap<u32, ReadStack> {
-        let mut methods = ToldMethods::new(self.attempt.env);
+        let mut methods = ToldMethods::default();
         let ids = read.methods.iter().map(|method| {
             let (name, signature) = (&method.name, &method.signature);
             methods.id(method.class, name, signature, self.catalogue)

@@ -6,7 +6,6 @@ use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::kept_objects::{self, KeptObjects, Kind, AGENTS_TAG};
 use crate::heap::facts::memory_reserve;
 use format::BasicType;
-use jvm::env::Env;
 use jvm::jni::Jni;
 use jvm::object::Object;
 use snapshot::classes::{FieldId, Slot};
@@ -39,8 +38,6 @@ impl Drop for KnownObjects<'_> {
 
 /// Reads the known contents.
 struct Asker<'d, 'f> {
-    env: &'f Env,
-    jni: &'f Jni<'f>,
     catalogue: &'d Catalogue<'f>,
     known: KnownObjects<'f>,
 }
@@ -50,16 +47,11 @@ impl<'f> KnownObjects<'f> {
     /// static fields. Locks some of the objects.
     ///
     /// An error only rules out the snapshot: other engines need no check.
-    pub(super) fn take(
-        env: &'f Env,
-        jni: &'f Jni<'f>,
-        catalogue: &Catalogue<'f>,
-    ) -> Result<Self, DumpError> {
+    pub(super) fn take(catalogue: &Catalogue<'f>) -> Result<Self, DumpError> {
+        let (env, jni) = (catalogue.env, catalogue.jni);
         let refused = |error: DumpError| DumpError::Engine(error.to_string());
         let kept = KeptObjects::take(jni).map_or_else(|| KeptObjects::make(env, jni), Ok);
         let mut asker = Asker {
-            env,
-            jni,
             catalogue,
             known: Self {
                 jni,
@@ -84,7 +76,7 @@ impl<'f> Asker<'_, 'f> {
         let handles = elements.iter();
         let handles = handles.map(|element| element.as_ref().map(slot));
         let content = Content::References(handles.collect());
-        let array = self.known_object(self.known.kept.array(), content)?;
+        let array = self.known_object(&self.known.kept.array, content)?;
         self.known.objects.push(array);
         for (index, element) in elements.into_iter().enumerate() {
             if let Some(object) = element {
@@ -103,8 +95,8 @@ impl<'f> Asker<'_, 'f> {
         };
         let known = self.known_object(&object, content)?;
         self.known.objects.push(known);
-        if kept_objects::is_to_lock(index) && self.jni.lock(&object) {
-            let tagged = self.env.set_tag(&object, AGENTS_TAG);
+        if kept_objects::is_to_lock(index) && self.catalogue.jni.lock(&object) {
+            let tagged = self.catalogue.env.set_tag(&object, AGENTS_TAG);
             self.known.locked.push(object);
             tagged.context("a tag for an object of the agent's own")?;
         }
@@ -116,7 +108,7 @@ impl<'f> Asker<'_, 'f> {
         object: &Object<'f>,
         content: Content,
     ) -> Result<KnownObject, DumpError> {
-        let class = self.jni.class_of(object);
+        let class = self.catalogue.jni.class_of(object);
         let class = class.ok_or(DumpError::Missing("the class of an object"))?;
         Ok(KnownObject {
             object: slot(object),
@@ -132,13 +124,13 @@ impl<'f> Asker<'_, 'f> {
                 break;
             }
             let (Some(row), Some(handle)) = (
-                self.catalogue.tables().classes.get(class),
+                self.catalogue.tables.classes.get(class),
                 self.catalogue.handle(class),
             ) else {
                 continue;
             };
             let has_statics = row.own_fields().iter().any(|field| field.is_static);
-            let initialised = || self.env.is_initialised(handle).unwrap_or(false);
+            let initialised = || self.catalogue.env.is_initialised(handle).unwrap_or(false);
             if row.loader.is_none() && has_statics && initialised() {
                 self.statics_of(handle)?;
             }
@@ -147,7 +139,11 @@ impl<'f> Asker<'_, 'f> {
     }
 
     fn statics_of(&mut self, class: &Object<'f>) -> Result<(), DumpError> {
-        let fields = self.env.fields(class).context("the fields of a class")?;
+        let fields = self
+            .catalogue
+            .env
+            .fields(class)
+            .context("the fields of a class")?;
         for field in fields
             .iter()
             .filter(|field| field.is_static && field.is_final)
@@ -156,10 +152,15 @@ impl<'f> Asker<'_, 'f> {
             let Some(basic_type) = BasicType::from_descriptor(letter) else {
                 continue;
             };
-            let value = self.jni.static_primitive_field(class, field.id, basic_type);
+            let value = self
+                .catalogue
+                .jni
+                .static_primitive_field(class, field.id, basic_type);
             let expected = match value {
                 Some(bits) => Expected::Bits(bits),
-                None => Expected::Object(self.keep(self.jni.static_object_field(class, field.id))),
+                None => Expected::Object(
+                    self.keep(self.catalogue.jni.static_object_field(class, field.id)),
+                ),
             };
             self.known.statics.push(KnownStatic {
                 class: slot(class),
@@ -184,16 +185,21 @@ impl<'f> Asker<'_, 'f> {
             .bootstrap_class_id(signature.as_bytes())
             .ok_or(DumpError::Unmade(signature))?;
         let mut known = Vec::new();
-        for class in class_chain(&self.catalogue.tables().classes, class) {
-            let Some(row) = self.catalogue.tables().classes.get(class) else {
+        for class in class_chain(&self.catalogue.tables.classes, class) {
+            let Some(row) = self.catalogue.tables.classes.get(class) else {
                 continue;
             };
             let fields = row.own_fields().iter().zip(self.catalogue.field_ids(class));
             for (field, &id) in fields.filter(|(field, _)| !field.is_static) {
-                let value = self.jni.primitive_field(object, id, field.basic_type);
+                let value = self
+                    .catalogue
+                    .jni
+                    .primitive_field(object, id, field.basic_type);
                 let expected = match value {
                     Some(bits) => Expected::Bits(bits),
-                    None => Expected::Object(self.keep(self.jni.object_field(object, id))),
+                    None => {
+                        Expected::Object(self.keep(self.catalogue.jni.object_field(object, id)))
+                    }
                 };
                 known.push(KnownField {
                     id: FieldId::of_bits(id.bits()),

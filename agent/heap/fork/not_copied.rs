@@ -1,6 +1,7 @@
 //! The parts of memory that a fork leaves out, so that the pause is shorter:
 //! [`hotspot::UnusedHeap`] finds them.
 
+use jvm::os::answers::done;
 use parking_lot::Mutex;
 use std::io;
 use std::ops::Range;
@@ -59,10 +60,7 @@ fn is_kept(part: &Range<u64>) -> bool {
 fn advise(part: &Range<u64>, advice: libc::c_int) -> io::Result<()> {
     let bytes = usize::try_from(part.end - part.start).unwrap_or(0);
     // SAFETY: the advice affects only forks, not what this process reads.
-    match unsafe { libc::madvise(part.start as *mut _, bytes, advice) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    done(unsafe { libc::madvise(part.start as *mut _, bytes, advice) })
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@
 //! others: HotSpot's walk belongs to the thread that requested it, and its roots lie on the stacks
 //! of Java threads. glibc neither reuses nor unmaps stacks that a program allocates itself.
 
-use std::any::Any;
 use std::ffi::{c_void, CString};
 use std::io;
 use std::mem::MaybeUninit;
@@ -33,13 +32,10 @@ unsafe impl Send for OwnThread {}
 // takes it. On musl it is a pointer; nothing reads it through a shared reference.
 unsafe impl Sync for OwnThread {}
 
-/// The work that is passed to the thread.
-struct Start(Work);
-
 /// Starts a thread ([`writer::StartWorker`]). The child must not start threads in any other way.
 pub(super) fn start_own(name: &str, work: Work) -> io::Result<Box<dyn Worker>> {
     let stack = map_stack()?;
-    let start = Box::into_raw(Box::new(Start(work)));
+    let start = Box::into_raw(Box::new(work));
     let mut thread = MaybeUninit::<libc::pthread_t>::uninit();
     let error = with_attributes(stack, |attributes| {
         // SAFETY: the attributes are initialised; `run` takes the box over if the thread starts.
@@ -100,9 +96,8 @@ fn with_attributes(
 /// The thread's main function. Returns null unless it panicked.
 extern "C" fn run(start: *mut c_void) -> *mut c_void {
     // SAFETY: the box that `start_own` gave away.
-    let Start(work) = *unsafe { Box::from_raw(start.cast::<Start>()) };
-    let ended: Result<(), Box<dyn Any + Send>> = catch_unwind(AssertUnwindSafe(work));
-    match ended {
+    let work = *unsafe { Box::from_raw(start.cast::<Work>()) };
+    match catch_unwind(AssertUnwindSafe(work)) {
         Ok(()) => null_mut(),
         Err(_) => NonNull::<c_void>::dangling().as_ptr(),
     }

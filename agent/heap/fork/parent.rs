@@ -23,7 +23,7 @@ use crate::copied;
 use crate::heap::cause;
 use crate::heap::error::{Again, Context, DumpError};
 use crate::heap::facts::allocation_traces::{AllocationTraces, Profiled};
-use crate::heap::facts::catalogue::{tagged, Catalogue};
+use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::{field_offset, mirror_fields};
 use crate::heap::facts::threads::CapturedStacks;
 use crate::heap::left::memory_left;
@@ -50,7 +50,7 @@ use snapshot::classes::NameFields;
 use std::cell::RefCell;
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
-use tables::{ObjectIndex, ObjectTable, StringId, Tables};
+use tables::{ObjectIndex, ObjectTable, Tables};
 use writer::DumpFile;
 
 /// The stacks of all threads, as JVMTI reports them and as the child reads them.
@@ -104,33 +104,33 @@ impl<'f> Attempt<'f> {
 
     /// Lets a copy of the process make the product, which goes to this file but for counts.
     fn copy(&self, file: Option<&DumpFile>, profiled: Profiled<'_>) -> Result<Copied, DumpError> {
-        let (env, jni, others) = (self.env, self.jni, OthersTime::begin());
-        let (tables, cause, mut objects) = self.empty_tables();
-        let mut catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
-        let known = KnownObjects::take(env, jni, &catalogue)?;
-        let (current, own_thread) = self.begin(&catalogue, &mut objects)?;
-        let (mut image, share) = self.image(&current, others)?;
-        let (stacks, standing_stacks, without_barrier) = self.stacks(&mut objects)?;
+        let others = OthersTime::begin();
+        let tables = Tables::default();
+        let cause = cause::tell(self.order.because, &tables);
+        let mut catalogue = Catalogue::take(self.env, self.jni, &tables)?;
+        let known = KnownObjects::take(&catalogue)?;
+        let (current, own_thread) = self.begin(&catalogue)?;
+        let share = Share::of(self.order, others);
+        let mut image = self.image(&current, others, share)?;
+        let (stacks, standing_stacks, without_barrier) = self.stacks(&catalogue)?;
         let (socket, childs_socket) = in_reserve(UnixStream::pair).map_err(not_forked)?;
-        let virtual_threads = virtual_thread_fields(env, &catalogue)?;
-        let known_methods = &method_ids(env, &catalogue, virtual_threads) | &stacks.methods();
+        let virtual_threads = virtual_thread_fields(&catalogue)?;
+        let known_methods = &method_ids(&catalogue, virtual_threads) | &stacks.methods();
         let options = self.order.options;
-        let (allocated, held) =
-            AllocationTraces::take(profiled, options, (env, jni), &mut catalogue, &mut objects)?;
+        let (allocated, held) = AllocationTraces::take(profiled, options, &mut catalogue)?;
         // No class is linked from here to the fork: its objects would be unknown.
         await_still(&mut image)?;
         let closed = CLASS_GATE.close();
-        let mut pinned = self.catch_up(&mut catalogue, &mut objects, stacks.pinned()?)?;
-        pinned.push((own_thread, current.handle()));
+        let pinned = self.catch_up(&mut catalogue, &stacks, (own_thread, &current))?;
         let task = Task {
             image,
             catalogue: &catalogue,
             known: &known,
-            objects,
+            objects: catalogue.objects.take(),
             by_address: FxHashMap::default(),
             pinned,
             mirror_fields: mirror_fields(&catalogue),
-            virtual_threads: the_same_fields(virtual_threads, env, &catalogue)?,
+            virtual_threads: the_same_fields(virtual_threads, &catalogue)?,
             stack_chunks: stack_chunk_class(&catalogue),
             stacks: standing_stacks,
             frames: self.java_frames(),
@@ -152,10 +152,10 @@ impl<'f> Attempt<'f> {
         // The image last: its end takes time, and threads wait at the gate.
         drop((closed, known, held, self.keep(image, forked.is_err())));
         let (child, objects) = forked?;
+        catalogue.objects.replace(objects);
         let mut conversation = Conversation {
             attempt: self,
             catalogue: &mut catalogue,
-            objects,
             known_methods,
             stacks: Some(stacks),
             same_words: RefCell::default(),
@@ -184,18 +184,20 @@ impl<'f> Attempt<'f> {
     fn catch_up(
         &self,
         catalogue: &mut Catalogue<'_>,
-        objects: &mut ObjectTable,
-        mut pinned: Vec<(ObjectIndex, Handle)>,
+        stacks: &CapturedStacks<'_>,
+        (own_thread, current): (ObjectIndex, &Object<'_>),
     ) -> Result<Vec<(ObjectIndex, Handle)>, DumpError> {
-        catalogue.catch_up(objects)?;
+        let mut pinned = stacks.pinned()?;
+        catalogue.catch_up()?;
         self.tried.classes.set(catalogue.len());
         pinned.extend(catalogue.pinned());
+        pinned.push((own_thread, current.handle()));
         Ok(pinned)
     }
 
     /// The stacks of all threads, how the child reads them, and what it needs if HotSpot's walk
     /// does without the barrier.
-    fn stacks(&self, objects: &mut ObjectTable) -> Result<Stacks<'f>, DumpError> {
+    fn stacks(&self, catalogue: &Catalogue<'_>) -> Result<Stacks<'f>, DumpError> {
         let standing_stacks = self.standing_stacks();
         let barrier = match (standing_stacks.is_some(), self.tried.needs_barrier.get()) {
             (_, true) => Barrier::Always,
@@ -203,7 +205,7 @@ impl<'f> Attempt<'f> {
             (false, false) => Barrier::IfShort,
         };
         let max_pause = self.order.max_pause();
-        let stacks = CapturedStacks::take(self.env, self.jni, objects, max_pause, barrier)?;
+        let stacks = CapturedStacks::take(self.env, self.jni, catalogue, max_pause, barrier)?;
         self.tried.long_barrier.set(stacks.long_barrier);
         let reads_stacks = barrier == Barrier::Never;
         if !reads_stacks && stacks.long_barrier.is_none() {
@@ -239,13 +241,6 @@ impl<'f> Attempt<'f> {
         is_known.then(|| JavaFrames::find(java_version(self.env)))?
     }
 
-    /// Tables with nothing but the cause of the dump, if it is to be stated.
-    fn empty_tables(&self) -> (Tables, Option<StringId>, ObjectTable) {
-        let tables = Tables::new();
-        let cause = cause::tell(self.order.because, &tables);
-        (tables, cause, ObjectTable::new())
-    }
-
     fn finish(&self, file: DumpFile, copied: Copied) -> Result<(Outcome, Child), DumpError> {
         let (child, done, classes, tables) = copied;
         let written = match self.order.product {
@@ -273,11 +268,7 @@ impl<'f> Attempt<'f> {
     }
 
     /// Tags the thread that makes the dump. Its object shows where the heap is.
-    fn begin(
-        &self,
-        catalogue: &Catalogue<'_>,
-        objects: &mut ObjectTable,
-    ) -> Result<(Object<'f>, ObjectIndex), DumpError> {
+    fn begin(&self, catalogue: &Catalogue<'_>) -> Result<(Object<'f>, ObjectIndex), DumpError> {
         self.note_used_bytes(catalogue);
         let current = self.env.current_thread(self.jni);
         let current = current.context("the current thread")?;
@@ -285,23 +276,12 @@ impl<'f> Attempt<'f> {
         if let Some(left_bytes) = memory_left()?.too_little_for(needed_bytes) {
             return Err(DumpError::LittleMemory { left_bytes });
         }
-        let own_thread = tagged(self.env, objects, &current, "the tag of a thread")?;
+        let own_thread = catalogue.tagged(&current, "the tag of a thread")?;
         Ok((current, own_thread))
     }
 
-    /// The image of the heap of this object, `None` if the fork shall copy it; and how many
-    /// processors this dump may take.
+    /// The image of the heap of this object; `None` if the fork shall copy it.
     fn image(
-        &self,
-        object: &Object<'_>,
-        others: OthersTime,
-    ) -> Result<(Option<AnyImage>, Option<Share>), DumpError> {
-        let share = Share::of(self.order, others);
-        let image = self.image_at(object, others, share)?;
-        Ok((image, share))
-    }
-
-    fn image_at(
         &self,
         object: &Object<'_>,
         others: OthersTime,
@@ -338,6 +318,23 @@ impl<'f> Attempt<'f> {
         Again::LostFilter.into()
     }
 
+    /// Until when the fork may begin, with this image. An error if there shall be no fork.
+    fn until(&self, image: Option<&dyn HeapImage>) -> Result<Option<Instant>, DumpError> {
+        let until = StopBound(self.order.max_pause()).fork_until(
+            self.tried.paused.get(),
+            image.map_or(0, HeapImage::stop_bytes),
+            image.map_or(0, HeapImage::unforked_bytes),
+            image.map_or(0, HeapImage::scanned_bytes),
+        )?;
+        if image.is_some_and(HeapImage::is_lost) {
+            return Err(Again::Grown.into());
+        }
+        match is_moving_for_long(image)? {
+            true => Err(Again::Moving.into()),
+            false => Ok(until),
+        }
+    }
+
     /// Forks in the first callback of a heap walk. The application is paused meanwhile. With
     /// `without_barrier`, the walk has none. Returns the image in any case.
     fn fork(
@@ -347,24 +344,7 @@ impl<'f> Attempt<'f> {
         without_barrier: Option<WithoutBarrier>,
     ) -> (Result<(Child, ObjectTable), DumpError>, Option<AnyImage>) {
         catch_up(&mut task.image, MOST_STOP_BYTES);
-        let bound = StopBound(self.order.max_pause());
-        let image = task.image.as_deref();
-        let until = bound.fork_until(
-            self.tried.paused.get(),
-            image.map_or(0, HeapImage::stop_bytes),
-            image.map_or(0, HeapImage::unforked_bytes),
-            image.map_or(0, HeapImage::scanned_bytes),
-        );
-        let until = match until {
-            Ok(_) if image.is_some_and(HeapImage::is_lost) => Err(Again::Grown.into()),
-            Ok(until) => match is_moving_for_long(image) {
-                Ok(false) => Ok(until),
-                Ok(true) => Err(Again::Moving.into()),
-                Err(why) => Err(why.into()),
-            },
-            Err(error) => Err(error),
-        };
-        let until = match until {
+        let until = match self.until(task.image.as_deref()) {
             Ok(until) => until,
             Err(error) => return (Err(error), task.image),
         };

@@ -12,16 +12,16 @@
 //! nobody can raise it again without privileges.
 
 use super::descriptors::close_others;
-use headroom::group_dies_as_one;
+use headroom::{group_dies_as_one, uses_huge_pages};
+use jvm::os::answers::{ended, opened};
 use jvm::os::descriptor::in_reserve;
 use jvm::os::fork_handlers::ForkBy;
-use jvm::os::huge_pages;
 use jvm::os::seccomp::may_call;
 use jvm::os::threads;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::mem::zeroed;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError};
@@ -171,12 +171,8 @@ fn handle_of(pid: libc::pid_t) -> Option<OwnedFd> {
         return None;
     }
     let handle = in_reserve(|| {
-        // SAFETY: a system call with plain numbers.
-        let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
-        let fd = RawFd::try_from(fd).ok().filter(|&fd| fd >= 0);
-        let fd = fd.ok_or_else(io::Error::last_os_error)?;
-        // SAFETY: a new descriptor that nothing else uses.
-        io::Result::Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+        // SAFETY: a system call with plain numbers; the descriptor is new.
+        unsafe { opened(libc::syscall(libc::SYS_pidfd_open, pid, 0)) }
     });
     handle.ok()
 }
@@ -226,18 +222,11 @@ impl Child {
 
     /// How the child ended; `None` if it has not.
     fn look(&mut self, flags: i32) -> Option<End> {
-        let mut status = 0;
-        // SAFETY: waits for this child only; `status` outlives the call.
-        let answer = unsafe { libc::waitpid(self.pid, &mut status, flags) };
-        let interrupted =
-            answer < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted;
-        if answer == 0 || interrupted {
-            return None;
-        }
+        let status = ended(self.pid, flags)?;
         // Nothing kills it any more, and without a child its descriptor is of no use.
         self.handle = None;
         self.reaped = true;
-        Some(describe(answer, status, huge_pages::are_used()))
+        Some(describe(status, uses_huge_pages()))
     }
 
     /// Whether the child is stopped (SIGSTOP), so that it makes no progress until it is continued.
@@ -300,15 +289,15 @@ fn still_there(is_killed: bool) -> String {
     }
 }
 
-fn describe(answer: libc::pid_t, status: i32, has_huge_pages: bool) -> End {
+fn describe(status: Option<i32>, has_huge_pages: bool) -> End {
     let plain = |how: String| End {
         how,
         ..End::default()
     };
-    if answer < 0 {
+    let Some(status) = status else {
         // The application makes the kernel discard the status of its children.
         return plain("ended".to_owned());
-    }
+    };
     if libc::WIFSIGNALED(status) {
         return match libc::WTERMSIG(status) {
             libc::SIGSYS => filtered(),
@@ -392,10 +381,7 @@ pub(super) fn be_killed_first() {
         // The application would be killed with the child.
         return;
     }
-    let _ = File::options()
-        .write(true)
-        .open("/proc/self/oom_score_adj")
-        .and_then(|mut file| file.write_all(b"1000"));
+    threads::be_killed_first("self");
 }
 
 /// Handles crashes in the child.
@@ -459,7 +445,7 @@ impl Watchdog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Read;
+    use std::io::{Read, Write};
     use std::os::unix::net::UnixStream;
 
     #[test]
@@ -478,26 +464,26 @@ mod tests {
 
     #[test]
     fn ends_are_told() {
-        let describe = |answer, status| describe(answer, status, false);
-        assert_eq!(describe(1, 15).how, "was ended by signal 15");
-        assert!(describe(1, HUNG << 8).hung && !describe(1, 9).hung);
-        let crash = describe(1, (CRASHED + 11) << 8);
+        let describe = |status| describe(Some(status), false);
+        assert_eq!(describe(15).how, "was ended by signal 15");
+        assert!(describe(HUNG << 8).hung && !describe(9).hung);
+        let crash = describe((CRASHED + 11) << 8);
         assert_eq!(
             (crash.how.as_str(), crash.crashed),
             ("crashed with signal 11", true)
         );
-        assert_eq!(describe(1, 1 << 8).how, "ended with code 1");
-        assert_eq!(describe(-1, 0).how, "ended");
+        assert_eq!(describe(1 << 8).how, "ended with code 1");
+        assert_eq!(super::describe(None, false).how, "ended");
         let by_filter = [libc::SIGSYS, (CRASHED + libc::SIGSYS) << 8];
-        assert!(by_filter.map(|status| describe(1, status).is_filtered) == [true; 2]);
+        assert!(by_filter.map(|status| describe(status).is_filtered) == [true; 2]);
     }
 
     #[test]
     fn a_page_is_lacking_where_there_are_huge_ones() {
         let status = (CRASHED + libc::SIGBUS) << 8;
-        assert!(describe(1, status, true).lacked_page);
-        assert!(!describe(1, status, false).lacked_page);
-        assert!(!describe(1, (CRASHED + libc::SIGSEGV) << 8, true).lacked_page);
+        assert!(describe(Some(status), true).lacked_page);
+        assert!(!describe(Some(status), false).lacked_page);
+        assert!(!describe(Some((CRASHED + libc::SIGSEGV) << 8), true).lacked_page);
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl RoundsImage {
     ) -> Result<Option<Self>, String> {
         let heap = ReservedHeap::of(object.handle());
         let heap = heap.ok_or_else(|| why_unknown("this JVM does not say where its heap is"))?;
-        let image = TrackedImage::new(heap.reserved().clone());
+        let image = TrackedImage::new(heap.reserved.clone());
         let image = image.map_err(|error| error.to_string())?;
         let is_compared = order.heap_copy() == HeapCopy::Compared;
         let used_bytes = used(&heap).and_then(|used| image.unread(&used));
@@ -258,7 +258,7 @@ impl HeapImage for RoundsImage {
     }
 
     fn range(&self) -> Option<Range<u64>> {
-        Some(self.heap.reserved().clone())
+        Some(self.heap.reserved.clone())
     }
 
     fn failure(&self) -> Option<&str> {

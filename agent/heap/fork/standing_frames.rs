@@ -39,7 +39,7 @@ impl Task<'_, '_> {
         let mut stacks = self.java_stacks(copy, frames, &memory, roots);
         let mut methods = Methods::default();
         let mut found = StandingFrames::default();
-        for thread in roots.threads() {
+        for thread in &roots.threads {
             let address = self.objects.id(thread.object).map(ObjectId::get);
             let stack = address.and_then(|address| stacks.remove(&address));
             let mut depths = Vec::new();

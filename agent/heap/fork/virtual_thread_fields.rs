@@ -5,7 +5,6 @@ use crate::heap::error::{Again, DumpError};
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::field_offset;
 use hotspot::{ChunkEnd, ChunkFields};
-use jvm::env::Env;
 use jvm::method::MethodId;
 use snapshot::walk::VirtualThreadFields;
 use std::collections::HashSet;
@@ -19,13 +18,12 @@ const STACK_CHUNK: &[u8] = b"Ljdk/internal/vm/StackChunk;";
 
 /// Looks the fields up; `None` if there are no virtual threads.
 pub(super) fn virtual_thread_fields(
-    env: &Env,
     catalogue: &Catalogue<'_>,
 ) -> Result<Option<VirtualThreadFields>, DumpError> {
     let Some(class) = catalogue.bootstrap_class(VIRTUAL_THREAD) else {
         return Ok(None);
     };
-    let in_use = env.is_initialised(class).unwrap_or(true);
+    let in_use = catalogue.env.is_initialised(class).unwrap_or(true);
     let fields = look_up(in_use, catalogue);
     if fields.is_none() && in_use {
         let why = "its virtual threads have unknown fields";
@@ -38,10 +36,9 @@ pub(super) fn virtual_thread_fields(
 /// created in between, another attempt must read the methods that its frames may belong to.
 pub(super) fn the_same_fields(
     before: Option<VirtualThreadFields>,
-    env: &Env,
     catalogue: &Catalogue<'_>,
 ) -> Result<Option<VirtualThreadFields>, DumpError> {
-    let fields = virtual_thread_fields(env, catalogue)?;
+    let fields = virtual_thread_fields(catalogue)?;
     let in_use = |fields: Option<VirtualThreadFields>| fields.is_some_and(|fields| fields.in_use);
     if in_use(fields) == in_use(before) {
         Ok(fields)
@@ -85,7 +82,6 @@ pub(super) fn stack_chunk_class(
 /// The ids of all methods, if virtual threads are in use. HotSpot reports their frames by id, and
 /// the parent could not name an id created in the child. Takes a few bytes per method, once.
 pub(super) fn method_ids(
-    env: &Env,
     catalogue: &Catalogue<'_>,
     virtual_threads: Option<VirtualThreadFields>,
 ) -> HashSet<MethodId> {
@@ -96,6 +92,6 @@ pub(super) fn method_ids(
     classes
         .filter_map(|class| catalogue.handle(class))
         // A class that is not linked has no frames, and an array has no methods.
-        .flat_map(|class| env.method_ids(class).unwrap_or_default())
+        .flat_map(|class| catalogue.env.method_ids(class).unwrap_or_default())
         .collect()
 }

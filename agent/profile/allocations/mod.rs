@@ -33,13 +33,15 @@ const MOST_SHOWN: usize = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct Allocations {
     budget: SampleBudget,
-    traces: Arc<StackTraces>,
+    /// The stacks that sites name.
+    pub(crate) traces: Arc<StackTraces>,
     sites: Arc<Mutex<SiteTable>>,
     /// Collections that have ended, since the number last began anew.
     collections: AtomicU32,
     /// Every allocation that bytecode shows; `None` if all are sampled.
     exact: Option<Arc<ExactAllocations>>,
-    is_sampled: bool,
+    /// Whether there are samples, of all allocations or of those that bytecode does not show.
+    pub(crate) is_sampled: bool,
     /// Whether allocations are noted just now.
     is_on: AtomicBool,
     /// Whether bytecode shows the allocation at the top of a stack.
@@ -88,7 +90,7 @@ impl Allocations {
 
     /// Bytes from sample to sample, on average, where none are left out.
     pub(crate) fn interval_bytes(&self) -> u32 {
-        self.budget.least_interval_bytes()
+        self.budget.interval.least_bytes
     }
 
     /// How allocations are seen, in words.
@@ -110,11 +112,6 @@ impl Allocations {
     /// Whether every allocation that bytecode shows is counted.
     pub(crate) fn is_exact(&self) -> bool {
         self.exact.is_some()
-    }
-
-    /// Whether there are samples, of all allocations or of those that bytecode does not show.
-    pub(crate) fn is_sampled(&self) -> bool {
-        self.is_sampled
     }
 
     /// Notes allocations from now on, or does not.
@@ -300,11 +297,6 @@ impl Allocations {
         // Those that have allocated nothing since all was cleared.
         rows.retain(|row| row.allocated.objects > 0.0 || row.live.objects > 0.0);
         rows
-    }
-
-    /// The stacks that sites name.
-    pub(crate) fn traces(&self) -> &StackTraces {
-        &self.traces
     }
 
     /// The samples, held for a dump: no handle is given back until the answer is dropped.

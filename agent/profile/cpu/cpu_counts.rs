@@ -2,11 +2,10 @@
 //! again.
 
 use crate::message::counted;
-use crate::profile::stacks::{StackTraces, TopMethod};
-use format::ClassName;
+use crate::profile::stacks::{NamedFrame, StackTraces};
 use hotspot::call_trace::StackFault;
 use std::collections::BTreeMap;
-use tables::profile::{Cost, Costs, Method};
+use tables::profile::{Cost, Costs};
 use tables::TraceId;
 use writer::profile_record::cpu_samples;
 use writer::record::encode;
@@ -16,7 +15,7 @@ use writer::WriteError;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CpuCounts {
     /// Samples by stack.
-    by_trace: BTreeMap<TraceId, u64>,
+    pub(crate) by_trace: BTreeMap<TraceId, u64>,
     /// Samples of threads that were not running Java code.
     outside_of_java: u64,
     /// Samples without a known stack, by reason.
@@ -32,8 +31,8 @@ pub(crate) struct CpuRow {
     pub(crate) trace: TraceId,
     /// Its samples.
     pub(crate) samples: u64,
-    /// The method on top; `None` if it was not requested.
-    pub(crate) top: Option<TopMethod>,
+    /// The frame on top; `None` if it was not requested.
+    pub(crate) top: Option<NamedFrame>,
 }
 
 impl CpuCounts {
@@ -70,17 +69,12 @@ impl CpuCounts {
         self.unsampled_threads += before.unsampled_threads;
     }
 
-    /// The samples by stack.
-    pub(crate) fn by_trace(&self) -> &BTreeMap<TraceId, u64> {
-        &self.by_trace
-    }
-
     /// The stacks in numerical order, with the names of their top methods.
     pub(crate) fn rows(&self, traces: &StackTraces) -> Vec<CpuRow> {
         let row = |(&trace, &samples)| CpuRow {
             trace,
             samples,
-            top: traces.top_method(trace),
+            top: traces.top_frame(trace),
         };
         self.by_trace.iter().map(row).collect()
     }
@@ -120,20 +114,13 @@ impl CpuCounts {
 
 /// The rows in the writer's form.
 pub(crate) fn costs(rows: &[CpuRow]) -> Vec<Cost<'_>> {
-    let cost = |row| {
-        let row: &CpuRow = row;
-        let top = row.top.as_ref().map(|top| Method {
-            class: ClassName::from_signature(&top.class),
-            name: &top.name,
-        });
-        Cost {
-            trace: row.trace,
-            top,
-            count: row.samples,
-            own: row.samples,
-        }
-    };
-    rows.iter().map(cost).collect()
+    let costs = rows.iter().map(|row| Cost {
+        trace: row.trace,
+        top: row.top.as_ref().map(NamedFrame::named_method),
+        count: row.samples,
+        own: row.samples,
+    });
+    costs.collect()
 }
 
 /// The record of these samples, down to the cutoff.
@@ -177,7 +164,7 @@ mod tests {
         let mut counts = CpuCounts::default();
         counts.add(trace, 2);
         counts.merge(before);
-        assert_eq!(counts.by_trace().get(&trace), Some(&5));
+        assert_eq!(counts.by_trace.get(&trace), Some(&5));
         assert_eq!(
             counts.summary(),
             "5 CPU samples of 1 stack, 1 outside of Java"

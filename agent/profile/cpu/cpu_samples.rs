@@ -33,7 +33,8 @@ const GATHER: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(crate) struct CpuSamples {
     interval_us: u32,
-    traces: Arc<StackTraces>,
+    /// The traces to which samples refer.
+    pub(crate) traces: Arc<StackTraces>,
     /// Nothing if sampling did not start.
     sampler: OnceLock<&'static StackSampler>,
     counts: Mutex<CpuCounts>,
@@ -56,11 +57,6 @@ impl CpuSamples {
             ended: Mutex::default(),
             ends: Condvar::new(),
         }
-    }
-
-    /// The traces to which samples refer.
-    pub(crate) fn traces(&self) -> &StackTraces {
-        &self.traces
     }
 
     /// The method of sampling, in words.

@@ -120,7 +120,7 @@ impl Monitors {
     /// monitor.
     pub(crate) fn note_enter(&self, env: &Env, jni: &Jni<'_>, of: &OfMonitor<'_, '_>) {
         let since = Instant::now();
-        let Some(thread) = self.traces.threads().number(env, jni, of.thread) else {
+        let Some(thread) = self.traces.threads.number(env, jni, of.thread) else {
             return;
         };
         let Some(class) = self.traces.class_of(env, jni, of.monitor) else {
@@ -144,7 +144,7 @@ impl Monitors {
     /// `MonitorContendedEntered`, on the thread that has entered.
     pub(crate) fn note_entered(&self, env: &Env, jni: &Jni<'_>, of: &OfMonitor<'_, '_>) {
         let now = Instant::now();
-        let Some(thread) = self.traces.threads().known_number(env, of.thread) else {
+        let Some(thread) = self.traces.threads.known_number(env, of.thread) else {
             return;
         };
         forget(jni, self.entered(thread, now));
@@ -162,7 +162,7 @@ impl Monitors {
         of: &OfMonitor<'_, '_>,
         timeout_millis: u64,
     ) {
-        let Some(thread) = self.traces.threads().number(env, jni, of.thread) else {
+        let Some(thread) = self.traces.threads.number(env, jni, of.thread) else {
             return;
         };
         let Some(class) = self.traces.class_of(env, jni, of.monitor) else {
@@ -174,7 +174,7 @@ impl Monitors {
             thread,
         });
         // For platform threads, a report asks the JVM for the stacks.
-        let trace = if self.traces.threads().is_virtual(thread) {
+        let trace = if self.traces.threads.is_virtual(thread) {
             self.own_trace(env, jni, of.thread)
         } else {
             TraceId::EMPTY
@@ -190,7 +190,7 @@ impl Monitors {
     /// `MonitorWaited`, on the thread that has waited.
     pub(crate) fn note_waited(&self, env: &Env, jni: &Jni<'_>, of: &OfMonitor<'_, '_>) {
         let now = Instant::now();
-        let Some(thread) = self.traces.threads().known_number(env, of.thread) else {
+        let Some(thread) = self.traces.threads.known_number(env, of.thread) else {
             return;
         };
         forget(jni, self.waited(thread, now));

@@ -154,7 +154,7 @@ impl<'f> Look<'_, 'f> {
     }
 
     fn number(&self, thread: &Object<'_>) -> Option<ThreadId> {
-        let threads = self.traces.threads();
+        let threads = &self.traces.threads;
         threads.number(self.env, self.jni, thread)
     }
 

@@ -33,7 +33,8 @@ pub(crate) enum WaitEvent {
 #[derive(Debug, Default)]
 pub(crate) struct Waits {
     events: VecDeque<WaitEvent>,
-    dropped: u64,
+    /// Number of dropped events.
+    pub(crate) dropped: u64,
 }
 
 impl Waits {
@@ -54,11 +55,6 @@ impl Waits {
     /// The events, the oldest first.
     pub(crate) fn events(&self) -> impl Iterator<Item = &WaitEvent> {
         self.events.iter()
-    }
-
-    /// Number of dropped events.
-    pub(crate) fn dropped(&self) -> u64 {
-        self.dropped
     }
 
     fn make_room(&mut self) {
@@ -98,7 +94,7 @@ mod tests {
         let waits = waits(0..MOST_WAIT_EVENTS + 3);
         assert_eq!(timeouts(&waits).first(), Some(&3));
         assert_eq!(timeouts(&waits).len(), MOST_WAIT_EVENTS);
-        assert_eq!(waits.dropped(), 3);
+        assert_eq!(waits.dropped, 3);
     }
 
     #[test]
@@ -108,6 +104,6 @@ mod tests {
         assert_eq!(timeouts(&newer), [0, 1, 2, 3, 4, 5, 6]);
         let mut full = waits(0..MOST_WAIT_EVENTS);
         full.give_back(waits(0..2));
-        assert_eq!((full.dropped(), timeouts(&full)[0]), (2, 0));
+        assert_eq!((full.dropped, timeouts(&full)[0]), (2, 0));
     }
 }

@@ -57,7 +57,7 @@ impl Figures {
             ..Self::default()
         };
         if order.format == Format::Text && part == Part::All {
-            profiles.traces.threads().number_live(env, jni);
+            profiles.traces.threads.number_live(env, jni);
         }
         let sites = profiles.allocations.as_ref();
         match part {
@@ -148,7 +148,7 @@ impl Figures {
             ));
         }
         if self.part == Part::Traces {
-            let traces = profiles.traces.tables().traces.len();
+            let traces = profiles.traces.tables.traces.len();
             parts.push(counted(traces as u64, "trace", "traces"));
         }
         if let Some((classes, methods)) = profiles.left_alone() {

@@ -30,8 +30,8 @@ pub(crate) fn write(
     let threads = threads(profiles, asked.options.hides_names());
     emit::head(
         header(unix_millis()),
-        (profiles.traces.tables(), Texts::All),
-        &ObjectTable::new(),
+        (&profiles.traces.tables, Texts::All),
+        &ObjectTable::default(),
         class_object,
         &mut |bytes| file.head(bytes),
     )?;
@@ -52,7 +52,7 @@ pub(crate) fn write(
         if figures.part != Part::HeapSummary {
             encode(&alloc_sites(&sites), &mut out)?;
         }
-        let summary = heap_summary(sites.live(), sites.allocated());
+        let summary = heap_summary(sites.live, sites.allocated);
         encode(&Record::HeapSummary(summary), &mut out)?;
     }
     if let Some(rows) = &figures.cpu {
@@ -65,12 +65,12 @@ pub(crate) fn write(
 /// tables, so call it before the tables are written.
 fn threads(profiles: &Profiles, hides_names: bool) -> Vec<(StartThread, bool)> {
     let traces = &profiles.traces;
-    let tables = traces.tables();
+    let tables = &traces.tables;
     let mut named: BTreeSet<ThreadId> = BTreeSet::new();
     tables
         .traces
         .for_each(|_, trace| named.extend(trace.thread));
-    let rows = traces.threads().rows(hides_names);
+    let rows = traces.threads.rows(hides_names);
     let rows = rows.into_iter().filter(|(id, _)| named.contains(id));
     rows.map(|(thread, known)| {
         let start = StartThread {

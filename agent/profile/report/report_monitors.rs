@@ -56,7 +56,7 @@ pub(crate) fn summary(figures: &MonitorFigures) -> String {
         nanos / u128::from(NANOS)
     );
     let waits = &figures.counted.waits;
-    let (kept, dropped) = (waits.events().count(), waits.dropped());
+    let (kept, dropped) = (waits.events().count(), waits.dropped);
     if kept > 0 {
         text.push_str(&format!(
             "; {} of waits",

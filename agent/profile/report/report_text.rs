@@ -4,16 +4,16 @@ use super::figures::{Figures, Part};
 use super::report_monitors;
 use crate::order::Order;
 use crate::profile::cpu::cpu_counts::costs;
+use crate::profile::stacks::StackTraces;
 use crate::profile::threads::KnownThread;
 use crate::profile::times::call_rows::NamedCall;
 use crate::profile::Profiles;
-use format::ClassName;
 use jvm::os::host::{unix_millis, utc_offset_seconds};
 use options::Cpu;
 use std::collections::HashSet;
 use std::io::{Result, Write};
-use tables::profile::{Costs, Method, Sites};
-use tables::{Tables, ThreadId, TraceId};
+use tables::profile::{Costs, Sites};
+use tables::{ThreadId, TraceId};
 use text::{Frame, Moment};
 use writer::site_rows::sites;
 
@@ -32,15 +32,15 @@ pub(crate) fn write(
     }
     let at = now();
     text::header(at, out)?;
-    let threads = profiles.traces.threads().rows(asked.options.hides_names());
+    let threads = profiles.traces.threads.rows(asked.options.hides_names());
     write_threads(&threads, out)?;
     let threads = threads.iter().map(|(id, _)| *id).collect();
     let mut written = HashSet::new();
     if figures.part == Part::Traces {
         let mut all = Vec::new();
-        let tables = profiles.traces.tables();
+        let tables = &profiles.traces.tables;
         tables.traces.for_each(|serial, _| all.push(serial));
-        write_traces(all.into_iter(), tables, &mut written, out)?;
+        write_traces(all.into_iter(), &profiles.traces, &mut written, out)?;
     }
     write_blocks(
         figures,
@@ -66,7 +66,7 @@ fn write_blocks(
     (threads, mut written): (&HashSet<ThreadId>, HashSet<TraceId>),
     out: &mut impl Write,
 ) -> Result<()> {
-    let tables = profiles.traces.tables();
+    let traces = &profiles.traces;
     let sites = figures.sites.as_ref().map(|rows| sites(rows));
     let order = figures.site_order();
     let sites = sites
@@ -77,20 +77,20 @@ fn write_blocks(
     let samples = samples.as_deref().map(ranked);
     let calls = figures.calls.as_ref().filter(|_| !is_old);
     let calls: Option<Vec<_>> =
-        calls.map(|rows| rows.iter().map(|row| NamedCall::new(row, tables)).collect());
+        calls.map(|rows| rows.iter().map(|row| NamedCall::new(row, traces)).collect());
     let calls: Option<Vec<_>> = calls
         .as_ref()
         .map(|named| named.iter().map(NamedCall::cost).collect());
     let times = calls.as_deref().map(ranked);
 
     let monitors = figures.monitors.as_ref();
-    let contended = monitors.map(|it| report_monitors::serials(it, &profiles.traces, asked.cutoff));
+    let contended = monitors.map(|it| report_monitors::serials(it, traces, asked.cutoff));
     let serials = contended.into_iter().flatten();
     let serials = serials.chain(sites.iter().flat_map(Sites::traces));
     let serials = serials.chain(samples.iter().chain(&times).flat_map(Costs::traces));
-    write_traces(serials, tables, &mut written, out)?;
+    write_traces(serials, traces, &mut written, out)?;
     if let Some(monitors) = monitors {
-        report_monitors::write(monitors, &profiles.traces, asked.cutoff, at, threads, out)?;
+        report_monitors::write(monitors, traces, asked.cutoff, at, threads, out)?;
     }
     if let Some(sites) = &sites {
         text::sites(sites, at, out)?;
@@ -106,9 +106,9 @@ fn write_blocks(
 
 /// `cpu=old`: rows of caller and callee, without traces.
 fn write_old(figures: &Figures, profiles: &Profiles, out: &mut impl Write) -> Result<()> {
-    let tables = profiles.traces.tables();
+    let traces = &profiles.traces;
     let rows = figures.calls.as_deref().unwrap_or_default();
-    let named: Vec<_> = rows.iter().map(|row| NamedCall::new(row, tables)).collect();
+    let named: Vec<_> = rows.iter().map(|row| NamedCall::new(row, traces)).collect();
     let calls: Vec<_> = named.iter().map(NamedCall::old).collect();
     text::old_profile(&calls, out)
 }
@@ -127,40 +127,26 @@ fn write_threads(threads: &[(ThreadId, KnownThread)], out: &mut impl Write) -> R
 /// Writes the traces that are not in the report yet.
 fn write_traces(
     serials: impl Iterator<Item = TraceId>,
-    tables: &Tables,
+    traces: &StackTraces,
     written: &mut HashSet<TraceId>,
     out: &mut impl Write,
 ) -> Result<()> {
     for serial in serials {
         if written.insert(serial) {
-            write_trace(serial, tables, out)?;
+            write_trace(serial, traces, out)?;
         }
     }
     Ok(())
 }
 
-fn write_trace(serial: TraceId, tables: &Tables, out: &mut impl Write) -> Result<()> {
-    let trace = tables.traces.get(serial);
-    let ids = trace.as_ref().map_or(&[][..], |trace| &trace.frames);
-    let text = |id| tables.strings.get(id).unwrap_or_default();
-    let rows: Vec<_> = ids
-        .iter()
-        .filter_map(|&id| {
-            let frame = tables.frames.get(id)?;
-            let class = tables.classes.get(frame.class)?;
-            let names = [class.signature, frame.method, frame.source].map(text);
-            Some((names, frame.line))
-        })
-        .collect();
-    let frames = rows.iter().map(|([class, method, source], line)| Frame {
-        method: Method {
-            class: ClassName::from_signature(class),
-            name: method,
-        },
-        source,
-        line: *line,
+fn write_trace(serial: TraceId, traces: &StackTraces, out: &mut impl Write) -> Result<()> {
+    let rows = traces.named_frames(serial);
+    let frames = rows.iter().map(|frame| Frame {
+        method: frame.named_method(),
+        source: &frame.source,
+        line: frame.line,
     });
-    let thread = trace.as_ref().and_then(|trace| trace.thread);
+    let thread = traces.tables.traces.get(serial).and_then(|it| it.thread);
     text::trace(serial.get(), thread, frames, out)
 }
 

@@ -2,4 +2,4 @@
 
 mod stack_traces;
 
-pub(crate) use stack_traces::{NamedFrame, StackTraces, TopMethod};
+pub(crate) use stack_traces::{NamedFrame, StackTraces};

@@ -10,9 +10,12 @@ use jvm::object::Object;
 use jvm::stack::StackFrame;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use std::iter::repeat;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
-use tables::{ClassId, ClassRow, Frame, FrameId, Line, StringId, Tables, ThreadId, Trace, TraceId};
+use tables::{
+    profile, ClassId, ClassRow, Frame, FrameId, Line, StringId, Tables, ThreadId, Trace, TraceId,
+};
 
 /// Most methods and frames that are cached by the JVM's ids. A class that is loaded again gets new
 /// ids for the same names, so their number is unbounded; methods that occur again are looked up
@@ -42,8 +45,10 @@ pub(crate) struct StackTraces {
     depth_frames: AtomicUsize,
     line_numbers: bool,
     by_thread: bool,
-    threads: Threads,
-    tables: Tables,
+    /// The threads to which traces may refer.
+    pub(crate) threads: Threads,
+    /// The tables: strings, classes by name, frames, traces.
+    pub(crate) tables: Tables,
     known: Mutex<Known>,
     /// Most bytes of the tables, and how many there are, by an estimate.
     most_bytes: usize,
@@ -72,15 +77,6 @@ pub(crate) struct RunningConstructor {
     pub(crate) initializes: bool,
 }
 
-/// The method on top of a trace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TopMethod {
-    /// Signature of its class.
-    pub(crate) class: Arc<[u8]>,
-    /// Its name.
-    pub(crate) name: Arc<[u8]>,
-}
-
 /// A frame of a trace with its names, which outlive its class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedFrame {
@@ -96,6 +92,16 @@ pub(crate) struct NamedFrame {
     pub(crate) line: Line,
     /// The method, to look up its class in the JVM; `None` if there is none.
     pub(crate) id: Option<MethodId>,
+}
+
+impl NamedFrame {
+    /// The method, as reports name it.
+    pub(crate) fn named_method(&self) -> profile::Method<'_> {
+        profile::Method {
+            class: ClassName::from_signature(&self.class),
+            name: &self.method,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -124,7 +130,7 @@ impl StackTraces {
             other: TraceId::EMPTY,
         };
         let frame = traces.nameless_frame(OTHER_STACKS);
-        traces.other = traces.tables.traces.intern(Trace {
+        traces.other = traces.tables.traces.intern(&Trace {
             thread: None,
             frames: vec![frame],
         });
@@ -148,7 +154,7 @@ impl StackTraces {
             return self.tables.traces.find(&trace).unwrap_or(self.other);
         }
         let (before, frames) = (self.tables.traces.len(), trace.frames.len());
-        let row = self.tables.traces.intern(trace);
+        let row = self.tables.traces.intern(&trace);
         // Of two threads that add traces at once, both may count both: the limit is an estimate.
         if self.tables.traces.len() > before {
             self.take_bytes(TRACE_BYTES + frames * TRACE_FRAME_BYTES);
@@ -159,7 +165,7 @@ impl StackTraces {
     /// A frame of no method, with this text as the method's name.
     fn nameless_frame(&self, text: &[u8]) -> FrameId {
         let strings = &self.tables.strings;
-        self.tables.frames.intern(Frame {
+        self.tables.frames.intern(&Frame {
             class: self.class(b"Ljava/lang/Object;"),
             method: strings.intern(text),
             signature: strings.intern(b"()V"),
@@ -178,21 +184,11 @@ impl StackTraces {
         self.depth_frames.store(frames, Ordering::Relaxed);
     }
 
-    /// The threads to which traces may refer.
-    pub(crate) fn threads(&self) -> &Threads {
-        &self.threads
-    }
-
     /// The thread for its separate traces; `None` if threads share traces.
     pub(crate) fn owner(&self, env: &Env, jni: &Jni<'_>, thread: &Object<'_>) -> Option<ThreadId> {
         self.by_thread
             .then(|| self.threads.number(env, jni, thread))
             .flatten()
-    }
-
-    /// The tables: strings, classes by name, frames, traces.
-    pub(crate) fn tables(&self) -> &Tables {
-        &self.tables
     }
 
     /// The row of the class with this signature; beyond the limit that of all other classes.
@@ -297,24 +293,16 @@ impl StackTraces {
         trace
     }
 
-    /// The Java frames from which a trace was made; `None` for the empty trace.
-    pub(crate) fn stack(&self, trace: TraceId) -> Option<Arc<[StackFrame]>> {
-        self.known.lock().stacks.get(&trace).cloned()
-    }
-
     /// The Java frames of a trace, the top first; none for the empty trace.
     pub(crate) fn named_frames(&self, trace: TraceId) -> Vec<NamedFrame> {
-        if trace == self.other {
-            let named = self.named_frame(self.nameless_frame(OTHER_STACKS), None);
-            return named.into_iter().collect();
-        }
         let row = self.tables.traces.get(trace);
         let frames = row.as_ref().map_or(&[][..], |row| &row.frames);
-        let stack = self.stack(trace);
-        let stack = stack.as_deref().unwrap_or_default();
-        let named = frames.iter().zip(stack);
+        let stack = self.known.lock().stacks.get(&trace).cloned();
+        let stack = stack.unwrap_or_default();
+        let ids = stack.iter().map(|at| Some(at.method)).chain(repeat(None));
+        let named = frames.iter().zip(ids);
         named
-            .filter_map(|(&frame, at)| self.named_frame(frame, Some(at.method)))
+            .filter_map(|(&frame, id)| self.named_frame(frame, id))
             .collect()
     }
 
@@ -331,14 +319,10 @@ impl StackTraces {
         })
     }
 
-    /// The method on top of a trace; `None` for the empty trace.
-    pub(crate) fn top_method(&self, trace: TraceId) -> Option<TopMethod> {
+    /// The frame on top of a trace; `None` for the empty trace.
+    pub(crate) fn top_frame(&self, trace: TraceId) -> Option<NamedFrame> {
         let trace = self.tables.traces.get(trace)?;
-        let top = self.named_frame(*trace.frames.first()?, None)?;
-        Some(TopMethod {
-            class: top.class,
-            name: top.method,
-        })
+        self.named_frame(*trace.frames.first()?, None)
     }
 
     /// The constructor that this frame executes; `None` if it executes none.
@@ -392,7 +376,7 @@ impl StackTraces {
             None => return self.nameless_frame(b"<unknown>"),
         };
         let before = self.tables.frames.len();
-        let frame = self.tables.frames.intern(row);
+        let frame = self.tables.frames.intern(&row);
         if self.tables.frames.len() > before {
             self.take_bytes(NAMES_BYTES);
         }
@@ -426,12 +410,12 @@ mod tests {
         let string = traces.class(b"Ljava/lang/String;");
         assert_eq!(traces.class(b"Ljava/lang/String;"), string);
         assert_ne!(traces.class(b"[Ljava/lang/String;"), string);
-        let row = traces.tables().classes.get(string).unwrap();
-        let name = traces.tables().strings.get(row.name).unwrap();
+        let row = traces.tables.classes.get(string).unwrap();
+        let name = traces.tables.strings.get(row.name).unwrap();
         assert_eq!(&*name, b"java/lang/String");
         let lambda = traces.class(b"La/B$$Lambda.0x7f12;");
-        let row = traces.tables().classes.get(lambda).unwrap();
-        let name = traces.tables().strings.get(row.name).unwrap();
+        let row = traces.tables.classes.get(lambda).unwrap();
+        let name = traces.tables.strings.get(row.name).unwrap();
         assert_eq!(&*name, b"a/B$$Lambda+0x7f12");
     }
 

@@ -13,17 +13,18 @@ pub(super) struct Both<K, T> {
 /// What differs between two heaps.
 pub(super) fn both<K: Ord, T: Default + PartialEq>(
     before: BTreeMap<K, T>,
-    mut after: BTreeMap<K, T>,
+    after: BTreeMap<K, T>,
 ) -> Vec<Both<K, T>> {
-    let mut rows: Vec<Both<K, T>> = Vec::new();
+    let mut all: BTreeMap<K, (T, T)> = BTreeMap::new();
     for (of, before) in before {
-        let after = after.remove(&of).unwrap_or_default();
-        rows.push(Both { of, before, after });
+        all.entry(of).or_default().0 = before;
     }
-    rows.extend(after.into_iter().map(|(of, after)| {
-        let before = T::default();
-        Both { of, before, after }
-    }));
-    rows.retain(|row| row.before != row.after);
-    rows
+    for (of, after) in after {
+        all.entry(of).or_default().1 = after;
+    }
+    let rows = all
+        .into_iter()
+        .filter(|(_, (before, after))| before != after);
+    let row = |(of, (before, after))| Both { of, before, after };
+    rows.map(row).collect()
 }

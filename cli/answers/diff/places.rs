@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use graph::{Dominator, GraphError, Heap, Link, Links, Retained};
+use graph::{GraphError, Heap, Link, Links, Retained};
 use reader::RootKind;
 
-use crate::answers::object::described;
+use crate::answers::object::{above, described};
 
 /// Levels of the tree.
 const DEPTH_MAX: usize = 24;
@@ -133,12 +133,8 @@ impl Builder<'_, '_> {
     fn enter(&mut self, place: usize, members: Vec<u32>, bytes: u64) -> Below {
         let first = members.first().copied();
         let of_class = first.is_some_and(|it| self.heap.class_of_object(it).is_some());
-        let only = first.filter(|_| members.len() == 1).and_then(|object| {
-            match self.retained.dominator(object) {
-                Dominator::Object(above) => Some((above, object)),
-                _ => None,
-            }
-        });
+        let only = first.filter(|_| members.len() == 1);
+        let only = only.and_then(|object| Some((above(self.retained, object)?, object)));
         let (objects, below) = self.folded(members, of_class);
         self.add(place, objects, bytes);
         if let Some(place) = self.places.get_mut(place) {
@@ -183,10 +179,7 @@ impl Builder<'_, '_> {
         let objects = level.iter().filter(|below| below.of_class);
         let objects = objects.flat_map(|below| below.objects.iter().copied());
         let large = objects.filter(|object| self.retained.bytes(*object) >= self.least_bytes);
-        let pairs = large.filter_map(|object| match self.retained.dominator(object) {
-            Dominator::Object(class) => Some((class, object)),
-            _ => None,
-        });
+        let pairs = large.filter_map(|object| Some((above(self.retained, object)?, object)));
         self.heap.links(pairs)
     }
 
@@ -218,9 +211,7 @@ impl Builder<'_, '_> {
 
     /// The class and the id of the name of the static field that refers to an object.
     fn static_field(&self, object: u32, links: &Links) -> Option<(u32, u64)> {
-        let Dominator::Object(above) = self.retained.dominator(object) else {
-            return None;
-        };
+        let above = above(self.retained, object)?;
         match links.get(above, object) {
             Some(Link::Static(name)) => Some((self.heap.class_of_object(above)?, name)),
             _ => None,
@@ -229,12 +220,8 @@ impl Builder<'_, '_> {
 
     fn field_name(&self, (class, field): (u32, u64)) -> String {
         let class = self.heap.class_name(class);
-        let field = self
-            .heap
-            .directory()
-            .strings
-            .text(field)
-            .unwrap_or_default();
+        let strings = &self.heap.directory().strings;
+        let field = strings.text(field).unwrap_or_default();
         match self.copies.get(&class) {
             Some(1) => format!("{class}.{field}"),
             _ => format!(".{field}"),
@@ -243,13 +230,11 @@ impl Builder<'_, '_> {
 
     /// Finds how the only object of a place is referred to.
     fn name_links(&mut self) -> Result<(), GraphError> {
-        let links = self
-            .heap
-            .links(self.places.iter().filter_map(|place| place.only))?;
+        let only = self.places.iter().filter_map(|place| place.only);
+        let links = self.heap.links(only)?;
         for place in &mut self.places {
-            let link = place
-                .only
-                .and_then(|(above, object)| links.get(above, object));
+            let only = place.only;
+            let link = only.and_then(|(above, object)| links.get(above, object));
             let tells =
                 |link: &Link| matches!(link, Link::Field(_) | Link::Frame(RootKind::JavaFrame));
             let link = link.filter(tells).map(|link| self.heap.link_text(link));

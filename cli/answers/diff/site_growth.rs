@@ -7,11 +7,10 @@ use serde_json::json;
 
 use super::both::{both, Both};
 use crate::answers::sites::DEPTH_FRAMES;
-use crate::output::cell::Cell;
 use crate::output::frame;
 use crate::output::number::whole;
-use crate::output::plain::plain;
-use crate::output::table::{Table, INDENT};
+use crate::output::table::{Rows, INDENT};
+use crate::output::{plain, Cell, Table};
 
 /// A class and the stack that allocated its objects, in the words that a person reads: serial
 /// numbers differ between dumps.
@@ -62,8 +61,12 @@ fn rows(before: Sites, after: Sites) -> Vec<Both<Site, SiteTotal>> {
 }
 
 /// The first `most` sites of the growth from one dump to the next.
-pub(super) fn sites<'a>(before: Sites, after: Sites, most: usize) -> Table<'a> {
-    let table = Table::of(rows(before, after), most)
+pub(super) fn sites<'a>(
+    before: Sites,
+    after: Sites,
+    most: usize,
+) -> Rows<'a, Both<Site, SiteTotal>> {
+    Table::of(rows(before, after), most)
         .right("grown", "", |row| signed_sum(grown_bytes(row)))
         .right("error", "", |row| {
             whole(row.after.error_bytes.hypot(row.before.error_bytes))
@@ -82,18 +85,13 @@ pub(super) fn sites<'a>(before: Sites, after: Sites, most: usize) -> Table<'a> {
             let line = |frame: &String| format!("{INDENT}at {}", plain(frame));
             frames.map(line).collect()
         })
-        .done();
-    table.noun("site")
+        .noun("site")
 }
 
 /// A change without its fraction.
 fn signed_sum(change: f64) -> i128 {
-    let size = i128::from(whole(change.abs()));
-    if change < 0.0 {
-        -size
-    } else {
-        size
-    }
+    // Of the two, the one that is negative counts as 0.
+    i128::from(whole(change)) - i128::from(whole(-change))
 }
 
 #[cfg(test)]
@@ -124,7 +122,8 @@ mod tests {
         let classes: Vec<_> = growth.iter().map(|row| &*row.of.class).collect();
         assert_eq!(classes, ["grown", "new", "gone"]);
         let mut text = Vec::new();
-        sites(before(), after(), 1).print(&mut text).unwrap();
+        let table = Table::from(sites(before(), after(), 1));
+        table.print(&mut text).unwrap();
         let expected = "\
 grown  error  retained  more objects  objects  class
    +8      4         9             0        1  grown

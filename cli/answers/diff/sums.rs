@@ -7,8 +7,7 @@ use graph::{Heap, Retained, Total};
 use super::places::Places;
 use super::site_growth::{by_words, Sites};
 use crate::answers::sites;
-use crate::answers::sizes_by::SizesBy;
-use crate::files::heap_file::Loaded;
+use crate::files::heap_file::{Loaded, SizesOf};
 use crate::output::outcome::Failure;
 
 /// The sums of one heap, all by name: objects move, and numbers differ from dump to dump.
@@ -23,7 +22,7 @@ pub(crate) struct Sums {
     /// How long a running JVM paused for them.
     pub(super) pause_millis: Option<u64>,
     /// Whose sizes of objects count.
-    pub(crate) sizes: SizesBy,
+    pub(crate) sizes: SizesOf,
 }
 
 impl Sums {
@@ -42,8 +41,8 @@ impl Sums {
             places,
             sites,
             total_bytes: retained.total_bytes(),
-            pause_millis: loaded.file.pause_millis(),
-            sizes: SizesBy::from(heap.sizes()),
+            pause_millis: loaded.file.pause_millis,
+            sizes: SizesOf::from(heap.sizes()),
         })
     }
 }

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{renameat_with, RenameFlags, CWD};
 use tempfile::TempDir;
 
-use crate::files::target::{folder_of, resolve, without_folder};
+use crate::files::target::{resolve, without_folder};
+use crate::proc::inside::folder_of;
 use crate::proc::leftover::{making, Leftover};
 
 use super::table_file::CREATED_BY;

@@ -1,12 +1,14 @@
 //! The large tables: objects, references, strings.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use graph::{Dominator, FieldTable, GraphError, Heap, Kind as ObjectKind, Retained, Rows};
+use graph::{FieldTable, GraphError, Heap, Kind as ObjectKind, Retained, Rows};
 
 use super::table_file::{Columns, TableFile};
 use super::Export;
+use crate::answers::object::above;
 use crate::output::outcome::Failure;
 
 /// Rows that are gathered before they are written.
@@ -63,11 +65,10 @@ impl Export<'_> {
         let none = all.is_empty().then_some(&[][..]);
         for rows in all.chunks(GROUP_ROWS).chain(none) {
             let objects: Vec<u32> = rows.iter().map(|row| row.object).collect();
-            let mut texts = if self.strings {
-                self.loaded.check(heap.strings(&objects, TEXT_BYTES))?
-            } else {
-                std::collections::BTreeMap::new()
-            };
+            let mut texts = BTreeMap::new();
+            if self.strings {
+                texts = self.loaded.check(heap.strings(&objects, TEXT_BYTES))?;
+            }
             table.write(
                 Columns::default()
                     .ascending("n", objects.iter().copied())
@@ -115,18 +116,11 @@ impl Growing<'_, '_, '_> {
                 ObjectKind::Values => "primitive array",
             })
         };
-        let bytes = |object: u32| {
-            let is_reachable = retained.is_reachable(object);
-            is_reachable.then(|| retained.bytes(object))
-        };
-        let dominator = |object: u32| match retained.dominator(object) {
-            Dominator::Object(above) => Some(above),
-            Dominator::Roots | Dominator::Unreachable => None,
-        };
+        let reachable = |object: &u32| retained.is_reachable(*object);
+        let bytes = |object| Some(object).filter(reachable).map(|it| retained.bytes(it));
         let depth = |object: u32| {
-            let is_reachable = retained.is_reachable(object);
-            let depth = self.depths.get(object as usize).copied();
-            depth.filter(|_| is_reachable)
+            let object = Some(object).filter(reachable)?;
+            self.depths.get(object as usize).copied()
         };
         let trace = |trace: &u32| (*trace > 1).then_some(*trace);
         self.object.write(
@@ -141,7 +135,7 @@ impl Growing<'_, '_, '_> {
                 )
                 .numbers("length", rows.lengths.iter().copied())
                 .longs("retained", numbers().map(bytes))
-                .ascending("dominator", numbers().map(dominator))
+                .ascending("dominator", numbers().map(|object| above(retained, object)))
                 .numbers("depth", numbers().map(depth))
                 .numbers("trace", rows.traces.iter().map(trace))
                 .ascending_longs("offset", rows.offsets.iter().copied()),

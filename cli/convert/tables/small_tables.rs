@@ -70,10 +70,8 @@ impl Export<'_> {
 
     fn classes(&self) -> Columns {
         let heap = &self.loaded.heap;
-        let totals = self
-            .loaded
-            .retained
-            .totals(heap, heap.classes(), |object| heap.class(object));
+        let retained = &self.loaded.retained;
+        let totals = retained.totals(heap, heap.classes(), |object| heap.class(object));
         let table = &heap.directory().classes;
         let classes = || 0..heap.classes();
         let above = |class: u32| {
@@ -97,10 +95,8 @@ impl Export<'_> {
 
     fn roots(&self) -> Columns {
         let heap = &self.loaded.heap;
-        let global = heap
-            .roots()
-            .iter()
-            .map(|root| (root.object, root.kind, None, None));
+        let global = heap.roots().iter();
+        let global = global.map(|root| (root.object, root.kind, None, None));
         let held = |thread: u32| {
             let row = move |local: &Local| (local.object, local.kind, Some(thread), local.frame);
             heap.locals(thread).iter().map(row)
@@ -121,26 +117,21 @@ impl Export<'_> {
         let objects: Vec<u32> = threads.values().copied().collect();
         let names = self.loaded.check(heap.thread_names(&objects))?;
         let trace = |object: &u32| heap.thread_trace(*object);
+        let retained = |object: &u32| self.loaded.retained.bytes(*object);
         Ok(Columns::default()
             .numbers("thread", threads.keys().copied())
             .numbers("n", objects.iter().copied())
             .texts("name", objects.iter().map(|object| names.get(object)))
             .numbers("trace", objects.iter().map(trace))
-            .longs(
-                "retained",
-                objects
-                    .iter()
-                    .map(|object| self.loaded.retained.bytes(*object)),
-            ))
+            .longs("retained", objects.iter().map(retained)))
     }
 
     /// The frames of all traces that a row of another table has.
     fn frames(&self, stacks: &Stacks, sites: &BTreeMap<(u32, String), SiteRow>) -> Columns {
         let heap = &self.loaded.heap;
         let of_objects = heap.traced().iter().map(|(_, trace)| *trace);
-        let of_threads = heap
-            .threads()
-            .filter_map(|(_, object)| heap.thread_trace(object));
+        let of_threads = heap.threads();
+        let of_threads = of_threads.filter_map(|(_, object)| heap.thread_trace(object));
         let of_sites = sites.keys().map(|(trace, _)| *trace);
         let traces: BTreeSet<u32> = of_objects.chain(of_threads).chain(of_sites).collect();
         let rows: Vec<(u32, u32, &StackFrame)> = traces
@@ -156,16 +147,20 @@ impl Export<'_> {
             .texts("class", rows.iter().map(|row| Some(&row.2.class)))
             .texts("method", rows.iter().map(|row| Some(&row.2.method)))
             .texts("file", rows.iter().map(|row| row.2.source.as_ref()))
-            .signed("line", rows.iter().map(|row| known_line(row.2)))
+            // The file may have a negative number in place of a line.
+            .signed(
+                "line",
+                rows.iter()
+                    .map(|row| Some(row.2.line.into()).filter(|line| *line > 0)),
+            )
     }
 
     fn sites(&self) -> BTreeMap<(u32, String), SiteRow> {
         let heap = &self.loaded.heap;
         let mut rows: BTreeMap<(u32, String), SiteRow> = BTreeMap::new();
         for site in heap.sites().iter().flat_map(|table| &table.rows) {
-            let row = rows
-                .entry((site.trace, site.class.to_string()))
-                .or_default();
+            let key = (site.trace, site.class.to_string());
+            let row = rows.entry(key).or_default();
             (row.live, row.allocated) = (Some(site.live), site.allocated);
         }
         let live = self.loaded.retained.live_sites(heap, &heap.stacks());
@@ -185,11 +180,6 @@ impl Export<'_> {
         }
         rows
     }
-}
-
-/// The line of a frame; `None` where the file has a negative number in its place.
-fn known_line(frame: &StackFrame) -> Option<i64> {
-    (frame.line > 0).then_some(frame.line.into())
 }
 
 /// The thread objects by their serials.

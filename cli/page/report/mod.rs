@@ -23,10 +23,7 @@ use crate::commands::memory;
 use crate::files::heap_file::{GraphArguments, Loaded};
 use crate::files::input_file::{bare, STDIN};
 use crate::files::target;
-use crate::output::date::date;
-use crate::output::number::{grouped, in_units};
-use crate::output::outcome::{Failure, Verdict};
-use crate::output::plain::plain;
+use crate::output::{grouped, in_units, plain, Failure, Verdict};
 use crate::proc::process::{process_named, Process};
 
 use space::Space;
@@ -80,7 +77,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     };
     let (loaded, verdict) = first.load(2)?;
     loaded.file.done();
-    let earlier = Earlier::of(&loaded)?;
+    let facts = json!({ "file": plain(&loaded.file.short_name()), "made": loaded.made() });
+    let earlier = (facts, Sums::of(&loaded, false)?);
     // Two heaps might not fit into memory.
     drop(loaded);
     let later = GraphArguments {
@@ -103,53 +101,24 @@ fn page_of(dump: &Path) -> Result<PathBuf, Failure> {
     Ok(name.into())
 }
 
+/// The facts about an earlier heap, and its sums.
+type Earlier = (Value, Sums);
+
 fn write(graph: &GraphArguments, earlier: Option<Earlier>, to: &Path) -> Result<Verdict, Failure> {
     let pid = process_named(&graph.file);
-    let has_values = pid.is_none();
     // Held from before the question, so that it is the same process afterwards.
     let process = pid.and_then(|pid| Process::find(pid).ok());
-    let passes = if has_values { 3 } else { 2 };
+    let passes = if pid.is_none() { 3 } else { 2 };
     let (loaded, verdict) = graph.load(passes)?;
-    let data = model(&loaded, earlier, has_values, process.as_ref())?;
+    let data = model(&loaded, earlier, process.as_ref())?;
     loaded.file.done();
     let page = page::page(&data);
     target::write(to, &loaded.file, |to| Ok(to.write_all(page.as_bytes())?))?;
     let name = plain(&to.display().to_string());
-    let (bytes, total) = (
-        grouped(page.len() as u64),
-        in_units(loaded.retained.total_bytes()),
-    );
+    let bytes = grouped(page.len() as u64);
+    let total = in_units(loaded.retained.total_bytes());
     writeln!(io::stdout(), "{name}: {bytes} bytes, a heap of {total}")?;
     Ok(verdict)
-}
-
-/// The kept facts about an earlier heap.
-#[derive(Debug)]
-pub(crate) struct Earlier {
-    file: String,
-    made: Option<String>,
-    sums: Sums,
-}
-
-impl Earlier {
-    /// What to keep of this heap. Errors: the file cannot be read.
-    fn of(loaded: &Loaded) -> Result<Self, Failure> {
-        Ok(Self {
-            file: plain(&loaded.file.short_name()),
-            made: made(loaded),
-            sums: Sums::of(loaded, false)?,
-        })
-    }
-
-    fn in_json(&self) -> Value {
-        json!({ "file": self.file, "made": self.made })
-    }
-}
-
-/// When a dump was made, if it tells.
-fn made(loaded: &Loaded) -> Option<String> {
-    let millis = loaded.heap.header().time_millis;
-    (millis != 0).then(|| date(millis))
 }
 
 /// The page's data for its script: the answers of the commands, with what grew since an earlier
@@ -158,7 +127,6 @@ fn made(loaded: &Loaded) -> Option<String> {
 pub(crate) fn model(
     loaded: &Loaded,
     earlier: Option<Earlier>,
-    has_values: bool,
     process: Option<&Process>,
 ) -> Result<Value, Failure> {
     let (heap, retained) = (&loaded.heap, &loaded.retained);
@@ -168,21 +136,21 @@ pub(crate) fn model(
     let mut taken = |key: &str| leaks.get_mut(key).map(Value::take).unwrap_or_default();
     let (sentence, suspects) = (taken("sentence"), taken("suspects"));
     let suspects = space.pack_json(suspects, 100_000);
-    let tree = treemap::Tree::of(heap, retained, &mut space, treemap::LIMITS);
+    let tree = treemap::nodes(heap, retained, &mut space, treemap::LIMITS);
     let classes = space.pack(&top(loaded, By::Class, CLASSES_MAX)?, 450_000);
     let stacks = stacks::packed(loaded, &heap.stacks(), &mut space);
     let (top, locals) = (THREADS_MAX, LOCALS_MAX);
     let threads = Threads { top, locals, full }.answer(loaded)?;
     let threads = space.pack(&threads, 250_000);
-    let before = earlier.as_ref().map(Earlier::in_json);
+    let (before, sums) = earlier.unzip();
     let mut growth = None;
-    if let Some(earlier) = earlier {
-        let grown = diff(earlier.sums, Sums::of(loaded, false)?, GROWTH_MAX);
+    if let Some(sums) = sums {
+        let grown = diff(sums, Sums::of(loaded, false)?, GROWTH_MAX);
         growth = Some(space.pack(&grown, 90_000));
     }
     let memory = space.pack_json(memory_of(loaded, process)?, 30_000);
     let mut lost = None;
-    if has_values {
+    if loaded.file.has_values {
         let (top, strings) = (WASTE_MAX, false);
         let waste = Waste { top, strings }.answer(loaded)?;
         lost = Some(space.pack(&waste, 60_000));
@@ -200,7 +168,7 @@ pub(crate) fn model(
         },
         "before": before,
         "file": plain(&loaded.file.short_name()),
-        "made": made(loaded),
+        "made": loaded.made(),
         "version": env!("CARGO_PKG_VERSION"),
         "bytes": retained.total_bytes(),
         "objects": retained.reachable(),
@@ -211,8 +179,8 @@ pub(crate) fn model(
         "rule": loaded.rule.name(),
         "sizes": { "told": sizes.are_told, "reference": sizes.reference_bytes },
         "sentence": sentence,
-        "tree": tree.in_json(),
-        "names": space.names(),
+        "tree": treemap::in_json(&tree),
+        "names": space.names,
     }))
 }
 
@@ -222,21 +190,18 @@ fn memory_of(loaded: &Loaded, process: Option<&Process>) -> Result<Value, Failur
     let of = |process| memory::answer(&loaded.file, &loaded.heap, process, MEMORY_MAX);
     // The process may have ended meanwhile.
     let answer = json!(of(process).or_else(|_| of(None))?);
-    let mut holders = answer
-        .get("holders")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
+    let holders = answer.get("holders").and_then(Value::as_array);
     // The JVM's own counters have buffers of 8 bytes; of a handle, the bytes are not known.
     let is_much = |row: &Value| {
         let bytes = row.get("bytes").and_then(Value::as_u64);
         bytes.is_some_and(|bytes| bytes == 0 || bytes >= PAGE_BYTES)
     };
-    let has_process = answer
-        .get("process")
-        .is_some_and(|process| !process.is_null());
-    Ok(match has_process || holders.any(is_much) {
-        true => answer,
-        false => Value::Null,
-    })
+    let process = answer.get("process");
+    let has_process = process.is_some_and(|process| !process.is_null());
+    Ok(
+        match has_process || holders.is_some_and(|rows| rows.iter().any(is_much)) {
+            true => answer,
+            false => Value::Null,
+        },
+    )
 }

@@ -21,7 +21,8 @@ const VALUE_BYTES: u64 = 6;
 /// share, so that no heap makes a page too large.
 #[derive(Debug, Default)]
 pub(crate) struct Space {
-    names: Vec<String>,
+    /// In the order of their numbers.
+    pub(crate) names: Vec<String>,
     places: HashMap<String, u32>,
     used_bytes: u64,
     limit_bytes: u64,
@@ -76,8 +77,8 @@ impl Space {
             let value = if let Part::Table(table) = part {
                 self.open(end.saturating_sub(self.used_bytes) / tables.max(1) as u64);
                 tables = tables.saturating_sub(1);
-                let all = (0..table.rows()).map(|at| json!(table.row(at)));
-                self.list(table.rows(), all, usize::MAX)
+                let all = (0..table.rows).map(|at| json!(table.row(at)));
+                self.list(table.rows, all, usize::MAX)
             } else {
                 (self.packed(key, json!(part), usize::MAX), 0)
             };
@@ -134,11 +135,6 @@ impl Space {
         let left_out = all.saturating_sub(kept.len());
         (in_columns(kept), left_out)
     }
-
-    /// All names, in the order of their numbers.
-    pub(crate) fn names(self) -> Vec<String> {
-        self.names
-    }
 }
 
 /// Whether it is an object's id, which is no name.
@@ -183,7 +179,7 @@ mod tests {
         let places = [space.name("a<b"), space.name(&long), space.name("a<b")];
         assert_eq!(places, [0, 1, 0]);
         assert_eq!(space.used_bytes, 8 + 3 + 2 * 200 + 3 + 3);
-        let names = space.names();
+        let names = space.names;
         assert_eq!(names.len(), 2);
         assert_eq!(names.last().map(|name| name.chars().count()), Some(201));
     }
@@ -191,7 +187,7 @@ mod tests {
     #[test]
     fn no_table_takes_the_space_of_those_that_follow() {
         let rows: Vec<u64> = (0..1000).collect();
-        let table = || Table::of(&rows, 1000).hidden("number", |row| **row).done();
+        let table = || Table::of(&rows, 1000).hidden("number", |row| **row);
         let mut answer = Sections::default();
         answer.table("first", "first_left_out", table());
         answer.table("second", "second_left_out", table());

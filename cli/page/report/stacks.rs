@@ -7,10 +7,8 @@ use serde_json::Value;
 
 use super::space::Space;
 use crate::files::heap_file::Loaded;
-use crate::output::cell::Cell;
 use crate::output::frame;
-use crate::output::sections::Sections;
-use crate::output::table::Table;
+use crate::output::{Cell, Sections, Table};
 
 /// Bytes of the page for all stacks.
 const SPACE_BYTES: u64 = 300_000;
@@ -35,10 +33,8 @@ pub(crate) fn packed(loaded: &Loaded, stacks: &Stacks, space: &mut Space) -> Val
     });
     let mut answer = Sections::default();
     answer.json("recorded", is_recorded);
-    answer.fact(
-        "total_bytes",
-        rows.iter().map(|row| row.live.bytes).sum::<u64>(),
-    );
+    let total_bytes: u64 = rows.iter().map(|row| row.live.bytes).sum();
+    answer.fact("total_bytes", total_bytes);
     let table = Table::of(rows, ROWS_MAX)
         .hidden("bytes", |row| row.live.bytes)
         .hidden("class", |row| row.class.clone())
@@ -47,6 +43,6 @@ pub(crate) fn packed(loaded: &Loaded, stacks: &Stacks, space: &mut Space) -> Val
             let frames = stacks.frames(row.trace).take(Space::INNER_ROWS + 1);
             Cell::Lines(frames.map(frame::line).collect())
         });
-    answer.table("rows", "left_out", table.done());
+    answer.table("rows", "left_out", table);
     space.pack(&answer, SPACE_BYTES)
 }

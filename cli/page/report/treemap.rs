@@ -72,7 +72,7 @@ enum Held {
 
 /// One node and its retained bytes.
 #[derive(Clone, Debug, Default)]
-struct Node {
+pub(crate) struct Node {
     parent: usize,
     kind: Kind,
     held: Held,
@@ -113,12 +113,6 @@ impl Members {
     }
 }
 
-/// The nodes, parents before children.
-#[derive(Debug)]
-pub(crate) struct Tree {
-    nodes: Vec<Node>,
-}
-
 /// A tree under construction, largest nodes first.
 struct Growing<'a, 'p> {
     heap: &'a Heap<'p>,
@@ -133,62 +127,57 @@ struct Growing<'a, 'p> {
     below: HashMap<usize, Below>,
 }
 
-impl Tree {
-    /// The tree of a heap. Objects at the top are grouped by class and by whether they are roots,
-    /// except the largest.
-    pub(crate) fn of(
-        heap: &Heap<'_>,
-        retained: &Retained,
-        space: &mut Space,
-        limits: Limits,
-    ) -> Self {
-        let total_bytes = retained.total_bytes();
-        space.open(limits.bytes);
-        let mut growing = Growing {
-            heap,
-            tree: Unchained::new(heap, retained),
-            total_bytes,
-            limits,
-            least_bytes: (total_bytes / limits.share.max(1)).max(1),
-            nodes: vec![Node {
-                name: space.name("heap"),
-                bytes: total_bytes,
-                objects: retained.reachable().into(),
-                ..Node::default()
-            }],
-            open: BinaryHeap::new(),
-            below: HashMap::new(),
-            space,
-        };
-        growing.add_groups();
-        while let Some((_, Reverse(node))) = growing.open.pop() {
-            growing.divide(node);
-        }
-        Self {
-            nodes: growing.nodes,
-        }
+/// The nodes of a heap, parents before children. Objects at the top are grouped by class and by
+/// whether they are roots, except the largest.
+pub(crate) fn nodes(
+    heap: &Heap<'_>,
+    retained: &Retained,
+    space: &mut Space,
+    limits: Limits,
+) -> Vec<Node> {
+    let total_bytes = retained.total_bytes();
+    space.open(limits.bytes);
+    let mut growing = Growing {
+        heap,
+        tree: Unchained::new(heap, retained),
+        total_bytes,
+        limits,
+        least_bytes: (total_bytes / limits.share.max(1)).max(1),
+        nodes: vec![Node {
+            name: space.name("heap"),
+            bytes: total_bytes,
+            objects: retained.reachable().into(),
+            ..Node::default()
+        }],
+        open: BinaryHeap::new(),
+        below: HashMap::new(),
+        space,
+    };
+    growing.add_groups();
+    while let Some((_, Reverse(node))) = growing.open.pop() {
+        growing.divide(node);
     }
+    growing.nodes
+}
 
-    /// The nodes as columns.
-    pub(crate) fn in_json(&self) -> Value {
-        let column = |value: &dyn Fn(&Node) -> Value| -> Vec<Value> {
-            self.nodes.iter().map(value).collect()
-        };
-        json!({
-            "parent": column(&|node| node.parent.into()),
-            "kind": column(&|node| (node.kind as u8).into()),
-            "held": column(&|node| (node.held as u8).into()),
-            "name": column(&|node| node.name.into()),
-            "bytes": column(&|node| node.bytes.into()),
-            "own": column(&|node| node.own.into()),
-            "objects": column(&|node| node.objects.into()),
-            // Scripts have no 64-bit integers.
-            "id": column(&|node| match node.id {
-                0 => 0.into(),
-                id => format!("{id:x}").into(),
-            }),
-        })
-    }
+/// The nodes as columns.
+pub(crate) fn in_json(nodes: &[Node]) -> Value {
+    let column =
+        |value: &dyn Fn(&Node) -> Value| -> Vec<Value> { nodes.iter().map(value).collect() };
+    json!({
+        "parent": column(&|node| node.parent.into()),
+        "kind": column(&|node| (node.kind as u8).into()),
+        "held": column(&|node| (node.held as u8).into()),
+        "name": column(&|node| node.name.into()),
+        "bytes": column(&|node| node.bytes.into()),
+        "own": column(&|node| node.own.into()),
+        "objects": column(&|node| node.objects.into()),
+        // Scripts have no 64-bit integers.
+        "id": column(&|node| match node.id {
+            0 => 0.into(),
+            id => format!("{id:x}").into(),
+        }),
+    })
 }
 
 impl Growing<'_, '_> {
@@ -256,7 +245,17 @@ impl Growing<'_, '_> {
                 rest_objects += members.objects.len() as u64;
             }
         }
-        self.add_others(node, rest_bytes, rest_objects);
+        if rest_objects > 0 {
+            let others = Node {
+                parent: node,
+                kind: Kind::Others,
+                bytes: rest_bytes,
+                objects: rest_objects,
+                depth: self.depth_below(node),
+                ..Node::default()
+            };
+            self.add(others, None);
+        }
     }
 
     /// Adds objects of one class.
@@ -321,21 +320,6 @@ impl Growing<'_, '_> {
         self.add(node, has_more.then(|| Below::Dominated(vec![object])));
     }
 
-    fn add_others(&mut self, parent: usize, bytes: u64, objects: u64) {
-        if objects == 0 {
-            return;
-        }
-        let node = Node {
-            parent,
-            kind: Kind::Others,
-            bytes,
-            objects,
-            depth: self.depth_below(parent),
-            ..Node::default()
-        };
-        self.add(node, None);
-    }
-
     fn add(&mut self, node: Node, below: Option<Below>) {
         let place = self.nodes.len();
         if let Some(below) = below.filter(|_| node.depth < self.limits.depth) {
@@ -393,8 +377,8 @@ mod tests {
         )
         .unwrap();
         let retained = Retained::of(&heap, References::All).unwrap();
-        let tree = Tree::of(&heap, &retained, &mut Space::default(), limits);
-        (retained.total_bytes(), tree.nodes)
+        let nodes = nodes(&heap, &retained, &mut Space::default(), limits);
+        (retained.total_bytes(), nodes)
     }
 
     #[test]

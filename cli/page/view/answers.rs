@@ -13,7 +13,7 @@ use crate::answers::show::Show;
 use crate::answers::top::{group_rows, groups, By, GroupRow};
 use crate::answers::values::Shown;
 use crate::files::heap_file::Loaded;
-use crate::output::outcome::Failure;
+use crate::output::{Failure, Table};
 
 /// Rows of a list if the page gives no number.
 const ROWS: usize = 50;
@@ -147,20 +147,17 @@ impl<'l> Answers<'l> {
     /// The classes whose names contain a text, and the object that has it for its id.
     fn search(&self, text: &str) -> Result<Value, Failure> {
         let (heap, retained) = (&self.loaded.heap, &self.loaded.retained);
-        let classes = self
-            .classes
-            .get_or_init(|| group_rows(heap, retained, By::Class));
+        let classes = || group_rows(heap, retained, By::Class);
         let wanted = text.trim().to_lowercase();
-        let found = classes.iter();
+        let found = self.classes.get_or_init(classes).iter();
         let found = found.filter(|row| row.name.to_lowercase().contains(&wanted));
-        let found = groups(found.cloned(), By::Class, CLASSES_MAX);
+        let found: Table<'_> = groups(found.cloned(), "class", CLASSES_MAX).into();
         let object = named::object_with_id(self.loaded, &wanted).ok();
-        let plain = self
-            .loaded
-            .check(Objects::of(self.loaded, &[], self.shown))?;
+        let plain = Objects::of(self.loaded, &[], self.shown);
+        let plain = self.loaded.check(plain)?;
         Ok(json!({
             "classes": found,
-            "left_out": found.rest(),
+            "left_out": found.left_out,
             "object": object.map(|object| plain.row(object)),
         }))
     }

@@ -15,7 +15,7 @@ const REQUEST_BYTES_MAX: usize = 16 << 10;
 const HEADERS_MAX: usize = 100;
 
 /// Time in which a request must have come, and an answer must have gone.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Bytes of a refused request that are read so that its sender sees the answer.
 const DRAINED_BYTES_MAX: usize = 1 << 20;
@@ -74,11 +74,7 @@ impl Door {
     }
 
     /// Reads a request; `None` if it was refused, with an answer, or never came.
-    pub(super) fn admit(&self, stream: &mut TcpStream) -> Option<Request> {
-        self.admit_until(stream, Instant::now() + PATIENCE)
-    }
-
-    fn admit_until(&self, stream: &mut TcpStream, until: Instant) -> Option<Request> {
+    pub(super) fn admit(&self, stream: &mut TcpStream, until: Instant) -> Option<Request> {
         let refused = match read(stream, until) {
             Ok(Some(head)) => match self.judge(&head) {
                 Ok(request) => return Some(request),
@@ -90,9 +86,9 @@ impl Door {
         let answer = Answer {
             status: refused,
             kind: "text/plain",
-            body: format!("{}\n", refused),
+            body: format!("{refused}\n"),
         };
-        send_until(stream, &answer, until).ok()?;
+        send(stream, &answer, until).ok()?;
         stream.shutdown(Shutdown::Write).ok()?;
         // An unread rest would make the system take the answer back.
         let (mut room, mut drained) = ([0; 4096], 0);
@@ -130,20 +126,17 @@ impl Door {
         if parsed.method != Some("GET") {
             return Err(METHOD_NOT_ALLOWED);
         }
+        let query = form_urlencoded::parse(query.as_bytes()).into_owned();
         Ok(Request {
             path: path.to_owned(),
-            query: form_urlencoded::parse(query.as_bytes())
-                .into_owned()
-                .collect(),
+            query: query.collect(),
         })
     }
 
     fn is_here(&self, host: &[u8]) -> bool {
-        let names = ["127.0.0.1", "localhost"];
-        let mut here = names
-            .map(|name| format!("{name}:{}", self.port))
-            .into_iter();
-        here.any(|name| host.eq_ignore_ascii_case(name.as_bytes()))
+        let names = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{}", self.port));
+        let mut names = names.iter();
+        names.any(|name| host.eq_ignore_ascii_case(name.as_bytes()))
     }
 }
 
@@ -200,19 +193,14 @@ fn write_all(stream: &mut TcpStream, mut bytes: &[u8], until: Instant) -> io::Re
 }
 
 /// Sends an answer. Errors: the client has gone, or does not take it in time.
-pub(super) fn send(stream: &mut TcpStream, answer: &Answer) -> io::Result<()> {
-    send_until(stream, answer, Instant::now() + PATIENCE)
-}
-
-fn send_until(stream: &mut TcpStream, answer: &Answer, until: Instant) -> io::Result<()> {
+pub(super) fn send(stream: &mut TcpStream, answer: &Answer, until: Instant) -> io::Result<()> {
     let Answer { status, kind, body } = answer;
     let allow = match *status {
         METHOD_NOT_ALLOWED => "Allow: GET\r\n",
         _ => "",
     };
     let mut head = format!(
-        "HTTP/1.1 {}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {}\r\n{allow}",
-        status,
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {}\r\n{allow}",
         body.len()
     );
     for header in HEADERS.lines() {
@@ -247,7 +235,7 @@ mod tests {
                 }
             });
             let until = Instant::now() + Duration::from_millis(200);
-            assert_eq!(door.admit_until(&mut stream, until), None);
+            assert_eq!(door.admit(&mut stream, until), None);
             drop(stream);
             trickle.join().unwrap();
         }

@@ -12,22 +12,21 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tempfile::NamedTempFile;
 
 use crate::answers::values::Shown;
 use crate::files::heap_file::{GraphArguments, Loaded};
-use crate::output::outcome::{Failure, Verdict};
-use crate::output::plain::plain;
+use crate::output::{plain, Failure, Verdict};
 use crate::page::report;
 use crate::proc::ended::Ended;
 use crate::proc::leftover::{making, Leftover};
 use crate::proc::process::{process_named, Process};
 
 use answers::Answers;
-use http::{Answer, Door, Request};
+use http::{Answer, Door, Request, PATIENCE};
 use waiting::Waiting;
 
 /// Time between two checks whether Ctrl-C was pressed.
@@ -97,19 +96,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     writeln!(to, "{address}\nCtrl-C ends it.")?;
     to.flush()?;
     // It stays as long as the page is served: browsers take their time.
-    let signpost = arguments
-        .open
-        .then(|| Signpost::to(&address).ok())
-        .flatten();
-    if let Some(signpost) = &signpost {
-        signpost.open();
-    }
+    let _signpost = arguments.open.then(|| open(&address));
     let answers = Answers::new(&loaded, shown);
     while !ended.is_set() {
         match asked.recv_timeout(LOOK) {
             Ok((request, mut stream)) => {
                 // Whoever has gone meanwhile needs no answer.
-                let _ = http::send(&mut stream, &answer(&answers, &page, &request));
+                let _ = http::send(
+                    &mut stream,
+                    &answer(&answers, &page, &request),
+                    Instant::now() + PATIENCE,
+                );
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
@@ -120,8 +117,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 
 /// The page as the browser gets it. Errors: the file cannot be read.
 fn page(loaded: &Loaded, shown: Shown, process: Option<&Process>) -> Result<String, Failure> {
-    let has_values = matches!(shown, Shown::Values { .. });
-    let mut data = report::model(loaded, None, has_values, process)?;
+    let mut data = report::model(loaded, None, process)?;
     let view = match shown {
         Shown::References => json!({ "strings": false, "values": false }),
         Shown::Values { strings } => json!({ "strings": strings, "values": true }),
@@ -133,11 +129,6 @@ fn page(loaded: &Loaded, shown: Shown, process: Option<&Process>) -> Result<Stri
 }
 
 fn answer(answers: &Answers<'_>, page: &str, request: &Request) -> Answer {
-    let in_json = |status, body: &serde_json::Value| Answer {
-        status,
-        kind: "application/json",
-        body: body.to_string(),
-    };
     if request.path.is_empty() {
         return Answer {
             status: http::OK,
@@ -145,13 +136,18 @@ fn answer(answers: &Answers<'_>, page: &str, request: &Request) -> Answer {
             body: page.to_owned(),
         };
     }
-    match answers.answer(request) {
-        Some(Ok(body)) => in_json(http::OK, &body),
+    let (status, body) = match answers.answer(request) {
+        Some(Ok(body)) => (http::OK, body),
         Some(Err(fault)) => {
             let why = plain(&fault.to_string());
-            in_json(http::NOT_FOUND, &json!({ "error": why }))
+            (http::NOT_FOUND, json!({ "error": why }))
         }
-        None => in_json(http::NOT_FOUND, &json!({ "error": "not found" })),
+        None => (http::NOT_FOUND, json!({ "error": "not found" })),
+    };
+    Answer {
+        status,
+        kind: "application/json",
+        body: body.to_string(),
     }
 }
 
@@ -170,7 +166,7 @@ fn listen(listener: TcpListener, door: Door) -> Receiver<(Request, TcpStream)> {
             };
             let (door, to, waiting) = (door.clone(), to.clone(), Arc::clone(&waiting));
             thread::spawn(move || {
-                let request = door.admit(&mut stream);
+                let request = door.admit(&mut stream, Instant::now() + PATIENCE);
                 waiting.leave(number);
                 if let Some(request) = request {
                     // With so many requests this one is left out; or the command is ending.
@@ -195,35 +191,24 @@ fn token() -> Result<String, Failure> {
 /// It leads to ADDRESS.
 const SIGNPOST: &str = include_str!("signpost.html");
 
-/// A page that leads to another. Dropping it removes it.
-struct Signpost {
-    page: NamedTempFile,
-    _left: Leftover,
-}
-
-impl Signpost {
-    /// A file that only this user may read, as the address has the token. Errors: the system
-    /// refuses.
-    fn to(address: &str) -> io::Result<Self> {
-        let making = making();
-        let mut page = tempfile::Builder::new()
-            .prefix("hprof-view-")
-            .suffix(".html")
-            .permissions(Permissions::from_mode(0o600))
-            .tempfile()?;
-        let left = Leftover::at(making, page.path())?;
-        page.write_all(SIGNPOST.replace("ADDRESS", address).as_bytes())?;
-        Ok(Self { page, _left: left })
-    }
-
-    /// Has the desktop open it: everybody on this machine sees the words of a command, so the
-    /// address is none of them. If it has no browser, the address is printed all the same.
-    fn open(&self) {
-        let _ = Command::new("xdg-open")
-            .arg(self.page.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-    }
+/// Has the desktop open a page that leads to this address; the page goes when what is returned is
+/// dropped. Everybody on this machine sees the words of a command, so the address is none of them,
+/// and only this user may read the file. Without a browser, the address is printed all the same.
+/// Errors: the system refuses.
+fn open(address: &str) -> io::Result<(NamedTempFile, Leftover)> {
+    let making = making();
+    let mut page = tempfile::Builder::new()
+        .prefix("hprof-view-")
+        .suffix(".html")
+        .permissions(Permissions::from_mode(0o600))
+        .tempfile()?;
+    let left = Leftover::at(making, page.path())?;
+    page.write_all(SIGNPOST.replace("ADDRESS", address).as_bytes())?;
+    let _ = Command::new("xdg-open")
+        .arg(page.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    Ok((page, left))
 }

@@ -132,10 +132,7 @@ impl MemoryLeft {
             kibibytes.checked_mul(1024)
         });
         let group = self.groups.iter().filter_map(Group::bytes_left).min();
-        match (machine, group) {
-            (Some(machine), Some(group)) => Some(machine.min(group)),
-            (machine, group) => machine.or(group),
-        }
+        [machine, group].into_iter().flatten().min()
     }
 }
 
@@ -149,17 +146,25 @@ pub fn most_bytes() -> Option<u64> {
         let kibibytes = number_after(read(&file, &mut buffer)?, "MemTotal:")?;
         kibibytes.checked_mul(1024)
     });
-    match (group, machine) {
-        (Some(group), Some(machine)) => Some(group.min(machine)),
-        (group, machine) => group.or(machine),
-    }
+    [machine, group].into_iter().flatten().min()
 }
 
 /// Bytes of this process's page tables: a fork needs as many at once, and the kernel kills for
 /// them. 0 if the system does not count them.
 pub fn page_table_bytes() -> io::Result<u64> {
+    status_bytes("VmPTE:")
+}
+
+/// Whether this process has memory in pages that the system must have set aside before
+/// (`-XX:+UseLargePages`). The kernel ends a process that needs a copy of one while none is free
+/// (SIGBUS).
+pub fn uses_huge_pages() -> bool {
+    status_bytes("HugetlbPages:").is_ok_and(|bytes| bytes > 0)
+}
+
+fn status_bytes(name: &str) -> io::Result<u64> {
     let status = std::fs::read("/proc/self/status")?;
-    let kibibytes = number_after(&String::from_utf8_lossy(&status), "VmPTE:");
+    let kibibytes = number_after(&String::from_utf8_lossy(&status), name);
     Ok(kibibytes.unwrap_or(0).saturating_mul(1024))
 }
 
@@ -324,8 +329,8 @@ fn group_path<'o>(own: &'o str, controller: Option<&str>) -> Option<&'o str> {
     })
 }
 
-/// The number after a name at the start of a line.
-fn number_after(text: &str, name: &str) -> Option<u64> {
+/// The number after a name at the start of a line, as in files of `/proc`.
+pub fn number_after(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| {
         let mut words = line.split_ascii_whitespace();
         if words.next() != Some(name) {

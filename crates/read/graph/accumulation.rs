@@ -8,6 +8,9 @@ use crate::retained::{Dominator, Retained};
 /// A child that retains less than seven tenths of its parent's bytes is a big drop.
 pub(crate) const BIG_DROP: (u64, u64) = (7, 10);
 
+/// Of another class than its parent, it may have a sibling: it is no half of a tree.
+const WITH_SIBLING: (u64, u64) = (6, 10);
+
 /// Whether a part is less than this fraction of the whole.
 pub(crate) fn is_less(part: u64, fraction: (u64, u64), whole: u64) -> bool {
     u128::from(part) * u128::from(fraction.1) < u128::from(whole) * u128::from(fraction.0)
@@ -26,7 +29,11 @@ pub(crate) fn accumulation_point(heap: &Heap<'_>, retained: &Retained, suspect: 
         let Some(child) = retained.largest_dominated(at) else {
             break;
         };
-        if is_less(retained.bytes(child), BIG_DROP, retained.bytes(at)) {
+        let drop = match heap.class(child) == heap.class(at) {
+            true => BIG_DROP,
+            false => WITH_SIBLING,
+        };
+        if is_less(retained.bytes(child), drop, retained.bytes(at)) {
             break;
         }
         at = child;

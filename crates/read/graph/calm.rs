@@ -46,7 +46,7 @@ const FIXED: [&str; 2] = [
 impl Finder<'_, '_> {
     /// Why a suspect does not look like a leak; `None` if it does. Errors: the file cannot be read.
     pub(crate) fn calm(&self, suspect: &Suspect) -> Result<Option<Calm>, GraphError> {
-        if suspect.copied_classes > 0 || suspect.pattern.is_some() {
+        if are_copies(suspect) {
             return Ok(None);
         }
         if self.named_bytes(suspect) < LITTLE && !is_local(suspect) {
@@ -96,9 +96,9 @@ impl Finder<'_, '_> {
             Who::Class { class, .. } => self.structure.is_one_of_many(class),
             Who::Object(_) => false,
         };
-        let is_known = suspect.copied_classes > 0 || suspect.pattern.is_some() || is_one_of_many;
         let is_redacted = self.heap.redacted().is_some();
-        !is_known && !is_redacted && !is_local(suspect) && self.named_bytes(suspect) < SMALL
+        let is_known = are_copies(suspect) || is_one_of_many || is_redacted || is_local(suspect);
+        !is_known && self.named_bytes(suspect) < SMALL
     }
 
     /// Whether a reason speaks for a leak. That texts differ in a number is one of objects, but
@@ -113,6 +113,14 @@ impl Finder<'_, '_> {
             _ => false,
         };
         suspect.reasons.iter().any(|it| !is_weak(it))
+    }
+
+    /// Whether nothing tells a leak from data that the program needs: texts with numbers, or that differ in
+    /// one, are those of data, too.
+    pub(crate) fn is_open(&self, suspect: &Suspect) -> bool {
+        let is_weak = |it: &Reason| matches!(it, Reason::Numbered(_) | Reason::OneOf(..));
+        let is_known = are_copies(suspect) || is_local(suspect) || suspect.keeps_its_key;
+        !is_known && (suspect.reasons.iter().all(is_weak) || !self.shows_growth(suspect))
     }
 
     /// Whether nearly all of these are values of a weak map whose keys are gone.
@@ -242,6 +250,11 @@ impl Finder<'_, '_> {
         }
         Ok(None)
     }
+}
+
+/// Whether a suspect is classes, or loaders, of which a program needs one.
+fn are_copies(suspect: &Suspect) -> bool {
+    suspect.copied_classes > 0 || suspect.pattern.is_some()
 }
 
 /// Whether a thread holds a suspect as the value of a variable that no static field has: it stays

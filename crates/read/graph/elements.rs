@@ -108,28 +108,13 @@ impl Held {
             below,
             ..Self::default()
         };
+        search.take_collections(&mut held, holders, bytes);
         search.unwrap(&mut held, holders);
         search.descend(&mut held, holders);
+        search.complete(&mut held, holders);
         held.elements = held.elements.filter(|it| it.objects > 1);
-        if let ([head], Some(nodes)) = (holders, &mut held.elements) {
-            if heap.class(*head) == nodes.class {
-                // Nothing holds the chain but its first node.
-                (nodes.objects, nodes.bytes, nodes.example) = (nodes.objects + 1, bytes, *head);
-            }
-        }
-        held.count_nodes();
         held.beside = search.beside(&held);
         held
-    }
-
-    /// Lets the row of the elements' class have their number: of a chain it has only its head.
-    fn count_nodes(&mut self) {
-        if let Some(elements) = self.elements {
-            let of_class = |row: &&mut Elements| row.class == elements.class;
-            if let Some(row) = self.below.iter_mut().find(of_class) {
-                *row = elements;
-            }
-        }
     }
 
     /// What these objects of a class hold: they are elements themselves unless they are structure.
@@ -163,9 +148,15 @@ impl Held {
         };
         search.unwrap(&mut held, objects);
         search.descend(&mut held, objects);
-        held.count_nodes();
+        search.complete(&mut held, objects);
         held
     }
+}
+
+/// Whether there are as many of the ones as of the others.
+fn are_alike(ones: &Elements, others: &Elements) -> bool {
+    let difference = ones.objects.abs_diff(others.objects);
+    difference.saturating_mul(ALIKE) <= others.objects
 }
 
 impl Search<'_, '_> {
@@ -217,14 +208,48 @@ impl Search<'_, '_> {
         named.find(|it| !is_less(it.bytes, OWN, bytes))
     }
 
+    /// If what is in the collections of a class does not stand out, but they have most of the
+    /// bytes, they are the elements; or the objects of the program that are in each.
+    fn take_collections(&self, held: &mut Held, from: &[u32], bytes: u64) {
+        if held.elements.is_some() {
+            return;
+        }
+        let mut found: FxHashMap<u32, Elements> = FxHashMap::default();
+        let below = |object: u32| self.retained.each_dominated(object);
+        let mut open: Vec<u32> = from.iter().flat_map(|it| below(*it)).collect();
+        while let Some(object) = open.pop() {
+            let class = self.heap.class(object);
+            if self.structure.part(class) != Part::Structure {
+                continue;
+            }
+            // Nested classes are mostly views, nodes and entries.
+            if self.structure.is_collection(class) && !self.heap.class_name(class).contains('$') {
+                let all = found.entry(class).or_insert(Elements::none(class, object));
+                all.add(self.retained.bytes(object));
+            } else {
+                open.extend(below(object));
+            }
+        }
+        let has_most = |it: &Elements| it.objects >= MANY && !is_less(it.bytes, MOST, bytes);
+        held.elements = found.into_values().find(has_most);
+        let Some(collections) = held.elements else {
+            return;
+        };
+        let is_in_each = |it: &&Elements| self.is_own(it) && are_alike(it, &collections);
+        if let Some(own) = held.below.iter().find(is_in_each) {
+            held.elements = Some(Elements {
+                bytes: collections.bytes,
+                ..*own
+            });
+            held.holders.push(collections);
+        }
+    }
+
     fn beside(&self, held: &Held) -> Option<Elements> {
         let elements = held
             .elements
             .filter(|it| !self.is_own(it) && it.objects >= MANY)?;
-        let is_near = |it: &&Elements| {
-            let difference = it.objects.abs_diff(elements.objects);
-            self.is_own(it) && difference.saturating_mul(ALIKE) <= elements.objects
-        };
+        let is_near = |it: &&Elements| self.is_own(it) && are_alike(it, &elements);
         held.below.iter().find(is_near).copied()
     }
 
@@ -247,7 +272,8 @@ impl Search<'_, '_> {
             let Some(next) = below.first().filter(has_most).copied() else {
                 return;
             };
-            if self.is_own(&next) && next.objects >= outer.objects / 2 {
+            let is_named = self.is_own(&next) && !self.structure.is_wrapper(next.class);
+            if is_named && next.objects >= outer.objects / 2 {
                 held.holders.push(outer);
                 (held.elements, held.below) = (Some(next), below);
                 return;
@@ -272,19 +298,11 @@ impl Search<'_, '_> {
             // What belongs to a run of nodes counts as its nodes.
             let is_run = |it: &&Elements| it.objects >= holder.objects.saturating_mul(MANY);
             let nodes = inside.iter().filter(is_run).max_by_key(|it| it.objects);
-            if let Some(next) = self.next(holder, nodes, &outside) {
-                held.holders.push(nodes.copied().unwrap_or(holder));
-                (held.elements, held.below) = (Some(next), outside);
-                continue;
-            }
-            let bytes = holder.bytes;
-            let nodes = nodes
-                .copied()
-                .or_else(|| self.alternating(from, &mut passed, (holder, &outside)));
-            if let Some(nodes) = nodes {
-                held.elements = Some(Elements { bytes, ..nodes });
-            }
-            return;
+            let Some(next) = self.next(holder, nodes, &outside) else {
+                return;
+            };
+            held.holders.push(nodes.copied().unwrap_or(holder));
+            (held.elements, held.below) = (Some(next), outside);
         }
     }
 
@@ -306,29 +324,51 @@ impl Search<'_, '_> {
         nodes: Option<&Elements>,
         below: &[Elements],
     ) -> Option<Elements> {
-        let many = match nodes {
-            Some(nodes) => nodes.objects / 2,
-            None => holder.objects.saturating_mul(MANY),
-        };
+        let least = holder.objects.saturating_mul(MANY);
+        let many = nodes.map_or(least, |nodes| nodes.objects / 2);
         let next = self.named(below, holder.bytes)?;
         let has_most = !is_less(next.bytes, MOST, holder.bytes);
         let is_named = self.is_own(&next) || nodes.is_none();
         (has_most && is_named && next.objects >= many).then_some(next)
     }
 
-    /// The nodes of a chain in which objects of two classes alternate.
-    fn alternating(
-        &self,
-        from: &[u32],
-        passed: &mut FxHashSet<u32>,
-        (holder, below): (Elements, &[Elements]),
-    ) -> Option<Elements> {
-        let other = below.first().filter(|it| self.is_own(it))?;
-        self.pass(passed, other.class);
-        let below = self.below(from, passed);
-        let of_chain = below.into_iter().filter(|it| passed.contains(&it.class));
-        let longest = of_chain.max_by_key(|it| it.objects)?;
-        (longest.objects >= holder.objects.saturating_mul(MANY)).then_some(longest)
+    /// Counts those elements, too, that others of them are linked to, and all that are below others
+    /// if these are many: a chain may lead over objects of other classes.
+    fn complete(&self, held: &mut Held, from: &[u32]) {
+        let Some(elements) = held.elements.filter(|it| self.is_own(it)) else {
+            return;
+        };
+        let mut classes: FxHashSet<u32> = FxHashSet::default();
+        self.pass(&mut classes, elements.class);
+        let mut tops = Elements::none(elements.class, elements.example);
+        let (mut linked, mut inner) = (0, 0);
+        // An object, and whether one of them is above it, and next to it.
+        let mut open: Vec<(u32, [bool; 2])> = from.iter().map(|it| (*it, [false; 2])).collect();
+        while let Some((object, [is_below, is_next])) = open.pop() {
+            let is_one = classes.contains(&self.heap.class(object));
+            let bytes = self.retained.bytes(object);
+            if is_one && is_below {
+                inner += 1;
+                linked += u64::from(is_next);
+            } else if is_one {
+                tops.add(bytes);
+                if bytes > self.retained.bytes(tops.example) {
+                    tops.example = object;
+                }
+            }
+            let below = self.retained.each_dominated(object);
+            open.extend(below.map(|it| (it, [is_below || is_one, is_one])));
+        }
+        let firsts = tops.objects;
+        let is_run = firsts + inner >= firsts.saturating_mul(MANY);
+        tops.objects += if is_run { inner } else { linked };
+        // Others may be parts of something else.
+        if firsts <= elements.objects {
+            held.elements = Some(tops);
+            let rows = held.below.iter_mut();
+            rows.filter(|row| row.class == tops.class)
+                .for_each(|row| *row = tops);
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Ends that elements have come to by an object that they share, and what else single objects say.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use format::BasicType;
 
 use crate::class_facts::References;
 use crate::contents::{Contents, FieldValue};
@@ -8,7 +10,7 @@ use crate::error::GraphError;
 use crate::finder::Finder;
 use crate::reasons::{end, part};
 use crate::registered::words;
-use crate::samples::{are_most, of_element, Sample};
+use crate::samples::{are_most, of_element, Sample, Value, STATE_DEPTH};
 use crate::suspect::Reason;
 
 /// Last words of the names of classes whose objects wait for an end, or tell of it.
@@ -27,7 +29,8 @@ const LITTLE: u64 = 8;
 
 impl Finder<'_, '_> {
     /// The end that elements have come to, if in one field nearly all have the same object, and its
-    /// class, or the constant that has it, is named after an end.
+    /// class, or the constant that has it, is named after an end; or the same number in a field for
+    /// a state.
     pub(crate) fn shared_end(
         &self,
         some: &[u32],
@@ -38,21 +41,39 @@ impl Finder<'_, '_> {
         let Some(middle) = samples.get(samples.len() / 2) else {
             return Ok(None);
         };
-        let is_shared = |(name, object): &(&String, &u32)| {
-            let has_it = |it: &&Sample| it.objects.get(*name) == Some(*object);
-            of_element(name, is_key).is_some()
-                && heap.class_of_object(**object).is_none()
-                && are_most(samples.iter().filter(has_it).count(), samples.len())
+        let are_shared = |has_it: &dyn Fn(&Sample) -> bool| {
+            are_most(
+                samples.iter().filter(|it| has_it(it)).count(),
+                samples.len(),
+            )
         };
-        let shared: Vec<(&String, &u32)> = middle.objects.iter().filter(is_shared).collect();
-        for (name, object) in shared {
-            let name = of_element(name, is_key).unwrap_or_default();
-            let class = heap.class_name(heap.class(*object));
-            let mut word = of_class(&class);
-            if word.is_none() {
-                let holder = part(name).and_then(|it| middle.objects.get(&it).copied());
-                word = self.constant(*object, holder.or(some.first().copied()))?;
+        let mut shared: Vec<(&str, Value)> = Vec::new();
+        for (name, object) in &middle.objects {
+            let has_it = |it: &Sample| it.objects.get(name) == Some(object);
+            if heap.class_of_object(*object).is_none() && are_shared(&has_it) {
+                shared.push((name, Value::Object(*object)));
             }
+        }
+        for (name, value) in &middle.values {
+            let has_it = |it: &Sample| it.values.get(name) == Some(value);
+            if matches!(value, Value::Number(_)) && is_state(name) && are_shared(&has_it) {
+                shared.push((name, value.clone()));
+            }
+        }
+        for (name, value) in shared {
+            let Some(name) = of_element(name, is_key) else {
+                continue;
+            };
+            let holder = part(name).and_then(|it| middle.objects.get(&it).copied());
+            let holder = holder.or(some.first().copied());
+            let word = match value {
+                Value::Object(it) => match of_class(&heap.class_name(heap.class(it))) {
+                    None => self.constant(heap.id(it), true, &[Some(it), holder])?,
+                    word => word,
+                },
+                Value::Number(number) => self.constant(number, false, &[holder])?,
+                _ => None,
+            };
             if let Some(word) = word {
                 return Ok(Some(Reason::State(word, true, part(name))));
             }
@@ -60,25 +81,41 @@ impl Finder<'_, '_> {
         Ok(None)
     }
 
-    /// The end by which a static field that has an object is named, of its class or its holder's.
+    /// The end by which a static field that has a value is named, of these objects' classes, those
+    /// that they extend, and those around them.
     fn constant(
         &self,
-        object: u32,
-        holder: Option<u32>,
+        value: u64,
+        is_object: bool,
+        of: &[Option<u32>],
     ) -> Result<Option<&'static str>, GraphError> {
         let heap = self.heap;
-        let id = heap.id(object);
-        let class = |it: u32| heap.object_of_class(heap.class(it));
-        let classes = [Some(object), holder].into_iter().flatten();
-        let classes: Vec<u32> = classes.filter_map(class).collect();
+        let (table, strings) = (&heap.directory().classes, &heap.directory().strings);
+        let of = of.iter().flatten();
+        let chains = of.flat_map(|it| table.chain(heap.class(*it) as usize));
+        let names = chains.map(|it| table.java_name(it.id, strings));
+        let names: BTreeSet<String> = names.collect();
+        let is_one = |class: &u32| {
+            let name = heap.class_name(*class);
+            let mut inner = names.iter().filter_map(|it| it.strip_prefix(&name));
+            inner.any(|rest| rest.is_empty() || rest.starts_with('$'))
+        };
+        let classes = (0..heap.classes()).filter(is_one);
+        let classes: Vec<u32> = classes.filter_map(|it| heap.object_of_class(it)).collect();
         let contents = heap.contents(&classes, 0)?;
-        let statics = contents.values().flat_map(|it| match it {
-            Contents::Class(dump, _) => dump.statics.as_slice(),
-            _ => &[],
-        });
-        let mut own = statics.filter(|it| it.value == id);
-        let text = |field: u64| heap.directory().strings.text(field).unwrap_or_default();
-        Ok(own.find_map(|it| end(&text(it.name))))
+        let fields: Vec<FieldValue> = contents.values().flat_map(|it| heap.fields(it)).collect();
+        let of_kind = |it: &&FieldValue| (it.kind == BasicType::Object) == is_object;
+        let (own, others): (Vec<&FieldValue>, Vec<&FieldValue>) = fields
+            .iter()
+            .filter(of_kind)
+            .partition(|it| it.value == value);
+        // `ST_CLOSED` beside `ST_OPEN`.
+        let is_one_of = |set: &str| others.iter().any(|it| it.name.starts_with(set));
+        let named = |it: &FieldValue| match it.name.rsplit_once('_') {
+            Some((set, last)) if is_one_of(set) => end(last),
+            _ => end(&it.name),
+        };
+        Ok(own.into_iter().find_map(named))
     }
 
     /// Whether nearly all are values of weak keys whose referents only they hold.
@@ -115,9 +152,7 @@ impl Finder<'_, '_> {
             .map(|(object, contents)| (*object, heap.fields(contents)))
             .collect();
         let array = |fields: &[FieldValue]| {
-            let objects = fields
-                .iter()
-                .filter(|it| it.kind == format::BasicType::Object);
+            let objects = fields.iter().filter(|it| it.kind == BasicType::Object);
             let mut objects = objects.filter_map(|it| heap.object(it.value));
             objects.find(|it| is_array(*it))
         };
@@ -142,6 +177,13 @@ impl Finder<'_, '_> {
         let middle = used.into_iter().nth(some.len() / 2).filter(|_| is_found);
         Ok(middle.map(|(length, count, field)| Reason::Unused(count, length, field)))
     }
+}
+
+/// Whether a field that is not deep is for a state, by its name.
+fn is_state(name: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or_default().to_lowercase();
+    let is_near = name.matches('.').count() <= STATE_DEPTH;
+    is_near && (last.ends_with("state") || last.ends_with("status"))
 }
 
 /// The end with which the name of a class begins.

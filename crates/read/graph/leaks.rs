@@ -130,11 +130,13 @@ impl Leaks {
         let open = self.suspects.iter_mut().filter(|it| it.calm.is_none());
         for (place, suspect) in open.enumerate() {
             let is_small = finder.is_small(suspect);
-            if (is_small || place < ASKED) && suspect.pattern.is_none() {
+            let is_asked = is_small || place < ASKED;
+            if is_asked && suspect.pattern.is_none() {
                 suspect.reasons = finder.reasons(suspect)?;
             }
             let is_calm = is_small && !finder.shows_growth(suspect);
             suspect.calm = is_calm.then_some(Calm::Small);
+            suspect.is_open = is_asked && !is_calm && finder.is_open(suspect);
         }
         self.suspects.sort_by_key(|suspect| suspect.calm.is_some());
         Ok(())

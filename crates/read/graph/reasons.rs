@@ -369,7 +369,11 @@ fn alike(texts: &[&str], field: Option<String>) -> Option<Reason> {
         let middle = patterns.get(patterns.len() / 2);
         let same = patterns.iter().filter(|it| Some(*it) == middle).count();
         let has_words = middle.is_some_and(|it| it.chars().any(|letter| letter != NUMBER));
-        has_words && are_most(same, patterns.len())
+        // An id made at random differs in each by design.
+        let has_letters = |text: &str| text.contains(char::is_alphabetic);
+        let is_id =
+            middle.is_some_and(|it| !has_letters(it)) && texts.iter().any(|it| has_letters(it));
+        has_words && !is_id && are_most(same, patterns.len())
     };
     let patterns: Vec<String> = texts.iter().map(|text| pattern(text)).collect();
     let listed = patterns.iter().map(|pattern| without_list(pattern));

@@ -219,12 +219,22 @@ fn is_collection(name: &str) -> bool {
 }
 
 /// Whether a value of the JDK is neither an array nor a text, or a class of the program has no
-/// name.
+/// name, or that of what is registered for another object.
 fn is_wrapper(name: &str, part: Part) -> bool {
+    const ROLES: [&str; 8] = [
+        "Adapter",
+        "Callback",
+        "Handler",
+        "Hook",
+        "Listener",
+        "Observer",
+        "Registration",
+        "Subscription",
+    ];
     let inner = name.rsplit_once('$').map_or("", |(_, inner)| inner);
     let has_no_name = !inner.is_empty() && inner.bytes().all(|it| it.is_ascii_digit());
     match part {
-        Part::Own => has_no_name,
+        Part::Own => has_no_name || ROLES.iter().any(|role| name.ends_with(role)),
         Part::Value => !name.ends_with("[]") && name != "java.lang.String",
         Part::Structure => false,
     }

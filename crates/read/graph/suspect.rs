@@ -158,6 +158,8 @@ pub struct Suspect {
     pub reasons: Vec<Reason>,
     /// Why it does not look like a leak.
     pub calm: Option<Calm>,
+    /// Whether it may as well be data that the program needs: it was asked, and shows neither.
+    pub is_open: bool,
 }
 
 /// Memory outside of the heap.
@@ -211,6 +213,7 @@ impl Suspect {
             some: Vec::new(),
             reasons: Vec::new(),
             calm: None,
+            is_open: false,
         }
     }
 

@@ -28,6 +28,9 @@ const CONSTANTS_MAX: u64 = 256 << 10;
 /// A child that retains less than three tenths of its parent's bytes does not fill it.
 const FILLS: (u64, u64) = (3, 10);
 
+/// Most objects in the value of a weak map that are asked whether they refer to its key.
+const CARRIED_MAX: usize = 256;
+
 /// Most objects that refer to an element and are asked who holds them.
 const HOLDERS_MAX: usize = 4;
 
@@ -166,7 +169,10 @@ impl Finder<'_, '_> {
     /// Whether a path leads over the value of a weak map's entry that also holds the entry's key.
     fn keeps_its_key(&self, path: &Path) -> bool {
         let class = |step: &Step| self.heap.class_name(self.heap.class(step.object));
-        let place = path.steps.iter().position(|step| class(step) == WEAK_ENTRY);
+        let place = path
+            .steps
+            .iter()
+            .rposition(|step| class(step) == WEAK_ENTRY);
         let after = place.and_then(|place| path.steps.get(place..));
         let Some([entry, value, ..]) = after else {
             return false;
@@ -175,12 +181,27 @@ impl Finder<'_, '_> {
             return false;
         }
         let (_, key) = self.heap.graph(References::All).implied(entry.object);
-        let is_key = |step: &Step| Some(step.object) == key;
-        let mut above = key
-            .into_iter()
-            .flat_map(|key| self.retained.dominators(key));
-        let mut after = after.into_iter().flatten();
-        after.any(is_key) || above.any(|at| at == value.object)
+        key.is_some_and(|key| self.leads_to(value.object, key, entry.object))
+    }
+
+    /// Whether an object leads to another by references that keep it alive, over objects below
+    /// `above`.
+    fn leads_to(&self, from: u32, to: u32, above: u32) -> bool {
+        let graph = self.heap.graph(References::Strong);
+        let is_below = |object: u32| self.retained.dominators(object).any(|it| it == above);
+        let (mut seen, mut place) = (vec![from], 0);
+        while let Some(object) = seen.get(place).copied().filter(|_| place < CARRIED_MAX) {
+            place += 1;
+            for &target in graph.edges.of(object) {
+                if target == to {
+                    return true;
+                }
+                if !seen.contains(&target) && is_below(target) {
+                    seen.push(target);
+                }
+            }
+        }
+        from == to
     }
 
     /// Whether a suspect is small, and nothing of the program holds it or is in it.

@@ -36,15 +36,16 @@ impl Way {
         let start = match (steps.iter().rposition(is_static), path.thread_local) {
             (Some(start), _) => start,
             (None, Some(_)) => THREAD_LOCAL_STEPS,
-            (None, None) => 1,
+            (None, None) => usize::from(path.root == reader::RootKind::ThreadObject),
         };
+        let is_point = |step: &Step| Some(step.object) == point;
+        let gap = path.left_out.map(|gap| gap.behind);
         // The link after a gap is that of an object left out.
-        let gap = path
-            .left_out
-            .map(|gap| gap.behind)
-            .filter(|gap| *gap > start);
-        let end = gap.unwrap_or(steps.len());
-        let steps = steps.get(start..end).unwrap_or_default();
+        let part = match gap.filter(|gap| *gap > start) {
+            Some(gap) if steps.iter().skip(gap).any(is_point) => gap..steps.len(),
+            gap => start..gap.unwrap_or(steps.len()),
+        };
+        let steps = steps.get(part).unwrap_or_default();
         let class = |step: &Step| heap.class(step.object);
         let is_collection = |step: &Step| {
             let is_structure = structure.part(class(step)) == Part::Structure;
@@ -59,13 +60,17 @@ impl Way {
         };
         let places = (0..).zip(steps);
         let held = places.filter(|(place, step)| is_collection(step) && !is_of_value(*place));
-        let mut held = held.map(|(place, _)| place).peekable();
-        let first = held.peek().copied();
+        let held: Vec<usize> = held.map(|(place, _)| place).collect();
         // Collections before that where they fan out have little but the next one, as a registry
-        // of servers has the server.
-        let fan = steps.iter().position(|step| Some(step.object) == point);
-        let end = fan.and_then(|fan| held.take_while(|place| *place <= fan).last());
-        let end = end.or(first);
+        // of servers has the server. An object of the program fans out into those that it has.
+        let fan = steps.iter().position(is_point);
+        let is_own = |step: &&Step| structure.part(class(step)) == Part::Own;
+        let end = fan.and_then(|fan| {
+            let mut behind = held.iter().filter(|place| **place > fan);
+            let own = steps.get(fan).filter(is_own).and_then(|_| behind.next());
+            own.or_else(|| held.iter().rfind(|place| **place <= fan))
+        });
+        let end = end.or(held.first()).copied();
         let before = steps.get(..=end.unwrap_or(steps.len())).unwrap_or(steps);
         let owner = before
             .windows(2)

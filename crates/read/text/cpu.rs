@@ -11,7 +11,7 @@ use crate::Moment;
 /// Writes the CPU SAMPLES block of samples that were counted at this time; their traces precede the
 /// block. Without rows, it has no line of column names.
 pub fn cpu_samples(samples: &Costs<'_>, at: Moment, out: &mut impl Write) -> io::Result<()> {
-    let (total, rows) = (samples.total(), ranked(samples));
+    let (total, rows) = (samples.whole(), ranked(samples));
     block("CPU SAMPLES", total, at, "method", rows, out)
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn recorded_samples<'n>(
 
 /// Writes the CPU TIME block of times in nanoseconds, like [`cpu_samples`].
 pub fn cpu_time(times: &Costs<'_>, at: Moment, out: &mut impl Write) -> io::Result<()> {
-    let total = millis(times.total());
+    let total = millis(times.whole());
     block("CPU TIME (ms)", total, at, "method", ranked(times), out)
 }
 

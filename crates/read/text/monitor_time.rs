@@ -14,7 +14,7 @@ pub fn monitor_time(
     at: Moment,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let total = format!("{} ms", millis(contentions.total_nanos()));
+    let total = format!("{} ms", millis(contentions.whole()));
     let rows = contentions.rows().iter().map(|ranked| Row {
         own: ranked.own,
         accumulated: ranked.accumulated,

@@ -19,7 +19,7 @@ pub fn sites(sites: &Sites<'_>, at: Moment, out: &mut impl Write) -> io::Result<
         trace: ranked.row.trace.get(),
         class: ranked.row.name,
     });
-    block(sites.order(), at, rows, out)
+    block(sites.order, at, rows, out)
 }
 
 /// Writes the block of a record, whose rows are ranked.

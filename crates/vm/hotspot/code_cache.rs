@@ -3,12 +3,12 @@
 //! Threads read it without a lock or a safepoint, as HotSpot's stack walks do: code that a frame
 //! returns to is not freed, and the entries of the segment map that lead to it stay the same.
 
-use super::interpreter::Interpreter;
 use super::layouts::{BlobLayout, CodeHeapLayout, CodeHeaps, InterpreterCode, OnlyCodeHeap};
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::place::Place;
 use super::vm_structs::Table;
 use std::ffi::CStr;
+use std::ops::Range;
 use std::os::raw::c_char;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -28,7 +28,8 @@ pub(super) struct CodeCache {
     has_short_offsets: bool,
     /// The addresses at which HotSpot has [`METHOD_NAMES`]; 0 until they are first seen.
     names: [AtomicU64; METHOD_NAMES.len()],
-    pub(super) interpreter: Interpreter,
+    /// Where the interpreter is: a frame that continues there is interpreted.
+    pub(super) interpreter: Range<u64>,
     /// The return address of Java code that native code called.
     pub(super) call_stub_return: u64,
 }
@@ -90,7 +91,7 @@ impl CodeCache {
                 _ => return None,
             },
             names: Default::default(),
-            interpreter: Interpreter::of(interpreter)?,
+            interpreter: interpreter.code()?,
             // SAFETY: a variable of HotSpot.
             call_stub_return: unsafe { Address::new(interpreter.call_stub_return).read() },
         })
@@ -145,7 +146,7 @@ impl CodeCache {
     /// for the interpreter, whose frames follow no simple rule.
     pub(super) fn standing(&self, pc: u64) -> Option<Standing> {
         const RET: u8 = 0xC3;
-        if self.interpreter.contains(pc) {
+        if self.interpreter.contains(&pc) {
             return None;
         }
         let blob = self.blob(pc)?;
@@ -174,7 +175,7 @@ impl CodeCache {
     /// Compiled methods are only recognised after one was seen.
     pub(super) fn is_java(&self, pc: u64) -> bool {
         let in_method = || self.blob(pc).is_some_and(|blob| self.has_known_name(blob));
-        self.interpreter.contains(pc) || in_method()
+        self.interpreter.contains(&pc) || in_method()
     }
 
     /// Compares addresses alone: a blob that no thread runs may be incomplete, without a name.
@@ -215,6 +216,20 @@ impl CodeCache {
             known.store(name, Ordering::Relaxed);
         }
         index.is_some()
+    }
+}
+
+impl InterpreterCode {
+    /// `None` if the numbers there are none.
+    fn code(self) -> Option<Range<u64>> {
+        // SAFETY: a variable with the address of the queue that contains the interpreter's code; it
+        // never changes.
+        let (low, size) = unsafe {
+            let queue = Address::new(Address::new(self.queue).read());
+            let size: u32 = queue.add(self.limit).read();
+            (queue.add(self.buffer).read::<u64>(), size)
+        };
+        Some(low..low.checked_add(u64::from(size))?)
     }
 }
 
@@ -336,7 +351,7 @@ pub(super) mod tests {
                 layout,
                 has_short_offsets: false,
                 names: Default::default(),
-                interpreter: Interpreter::fake(0x1000, 0x2000),
+                interpreter: 0x1000..0x2000,
                 call_stub_return: 0,
             };
             Self {

@@ -17,7 +17,6 @@ mod dump_structs;
 pub mod escape_barrier;
 mod exported;
 pub mod flags;
-mod interpreter;
 mod interrupted;
 mod java_frames;
 mod layouts;

@@ -17,7 +17,8 @@ pub(crate) const MAPS: &str = "/proc/self/maps";
 /// The reserved range of any collector but ZGC.
 #[derive(Clone, Debug)]
 pub struct ReservedHeap {
-    reserved: Range<u64>,
+    /// All addresses at which the heap may ever be.
+    pub reserved: Range<u64>,
 }
 
 impl ReservedHeap {
@@ -30,11 +31,6 @@ impl ReservedHeap {
         let whole = [reserved.start, reserved.end].map(|edge| edge % PAGE_BYTES == 0);
         let own = object.word()?;
         (whole == [true; 2] && reserved.contains(&own)).then_some(Self { reserved })
-    }
-
-    /// All addresses at which the heap may ever be.
-    pub fn reserved(&self) -> &Range<u64> {
-        &self.reserved
     }
 
     /// The parts that are memory of their own now: not what is only reserved, and not memory of a

@@ -29,7 +29,7 @@ impl Walk<'_, '_> {
     /// Classifies this return address; `None` if it is no code of a known kind.
     pub(super) fn look_at(&self, pc: u64) -> Option<Code> {
         let cache = &self.stacks.code;
-        if cache.interpreter.contains(pc) {
+        if cache.interpreter.contains(&pc) {
             return Some(Code::Interpreted);
         }
         if pc == cache.call_stub_return {

@@ -140,7 +140,7 @@ impl SharedHeap {
         }
         let mappings = Mappings::parse(&maps);
         let is_private = |address: u64| address % 8 == 0 && mappings.is_private(address);
-        let reserved = ReservedHeap::of(object).map(|heap| heap.reserved().clone());
+        let reserved = ReservedHeap::of(object).map(|heap| heap.reserved.clone());
         let is = |flag| is_on(flag) == Some(true);
         // An object may be private although others are not.
         let kind = match reserved.filter(|range| mappings.shared(range).next().is_some()) {

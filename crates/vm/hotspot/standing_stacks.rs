@@ -15,8 +15,7 @@ use super::call_arguments::CallArguments;
 use super::chunk_layout::ChunkFacts;
 use super::code_cache::CodeCache;
 use super::layouts::{
-    AnchorLayout, ChunkClass, LocalReferences, MountedThread, OriginalPc, StackMemory,
-    ThreadFields, Upcalls,
+    AnchorLayout, ChunkClass, LocalReferences, OriginalPc, StackMemory, ThreadFields, Upcalls,
 };
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::oop_maps::{Entry, OopMaps, Spot};
@@ -45,7 +44,7 @@ pub struct StandingStacks {
     list: ThreadList,
     thread_object: ThreadObject,
     /// The mounted virtual thread, or the thread itself; since JDK 19.
-    mounted_object: Option<u64>,
+    mounted_object: Option<ThreadObject>,
     stack_base: u64,
     pub(super) original_pc: u64,
     pub(super) upcalls: Option<Upcalls>,
@@ -106,7 +105,7 @@ impl StandingStacks {
             anchor: AnchorLayout::find()?,
             list: ThreadList::find().ok_or("_java_thread_list")?,
             thread_object: ThreadObject::find().ok_or("_threadObj")?,
-            mounted_object: MountedThread::find().ok().map(|thread| thread.handle),
+            mounted_object: ThreadObject::mounted(),
             stack_base: StackMemory::find()?.base,
             original_pc: OriginalPc::find()?.in_frame,
             upcalls: Upcalls::find().ok(),
@@ -209,23 +208,12 @@ impl Walk<'_, '_> {
         self.memory.read(Address::new(at))
     }
 
-    /// The object behind a thread's handle; 0 for none.
-    fn object(&self, thread: Address, handle: u64) -> Option<u64> {
-        match self.word(thread.add(handle).bits())? {
-            0 => Some(0),
-            slot => self.word(slot),
-        }
-    }
-
     /// Walks a thread's stack. `None` if its end is not reached.
     fn thread(&mut self, thread: Address) -> Option<()> {
         let stacks = self.stacks;
-        let carrier = match stacks.thread_object {
-            ThreadObject::Handle(handle) => self.object(thread, handle)?,
-            ThreadObject::Address(at) => self.word(thread.add(at).bits())?,
-        };
+        let carrier = stacks.thread_object.read(self.memory, thread)?;
         let mounted = match stacks.mounted_object {
-            Some(handle) => self.object(thread, handle)?,
+            Some(field) => field.read(self.memory, thread)?,
             None => carrier,
         };
         let stack_end = self.word(thread.add(stacks.stack_base).bits())?;
@@ -462,7 +450,7 @@ pub(super) mod tests {
                 threads: 8,
             }),
             thread_object: ThreadObject::Handle(32),
-            mounted_object: Some(40),
+            mounted_object: Some(ThreadObject::Handle(40)),
             stack_base: 24,
             original_pc: 0,
             upcalls: None,

@@ -8,7 +8,7 @@
 //! innermost mark of handles: the thread leads to it, and it leads back to the thread and to the
 //! area of handles, to which the thread leads, too.
 
-use super::layouts::{AroundResult, MountedThread, ThreadFields};
+use super::layouts::{AroundResult, ThreadFields};
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::thread_list::{ThreadList, ThreadObject};
 
@@ -85,11 +85,9 @@ impl ThreadHandles {
             let words = (around.before + WORD_BYTES..around.after).step_by(8);
             Some(words.take(8).collect())
         };
-        let mounted = MountedThread::find().ok();
-        let mounted = mounted.map(|thread| ThreadObject::Handle(thread.handle));
         Some(Self {
             list: ThreadList::find()?,
-            objects: [ThreadObject::find(), mounted],
+            objects: [ThreadObject::find(), ThreadObject::mounted()],
             fields: fields.into_iter().flatten().collect(),
             maybe: match at.result {
                 Some(_) => Vec::new(),
@@ -122,7 +120,7 @@ impl ThreadHandles {
         let (own, maybe) = (words(&self.fields), words(&self.maybe));
         let is_whole = handles.is_some() && own.is_some() && maybe.is_some();
         let [carrier, mounted] = self.objects.map(|field| {
-            let object = field.and_then(|field| object(memory, thread, field));
+            let object = field.and_then(|field| field.read(memory, thread));
             object.unwrap_or_default()
         });
         HeldForThread {
@@ -130,17 +128,6 @@ impl ThreadHandles {
             objects: [own, handles].into_iter().flatten().flatten().collect(),
             maybe: maybe.unwrap_or_default(),
             is_whole,
-        }
-    }
-}
-
-/// The object of this field; `None` if it cannot be read.
-fn object(memory: &Readable<'_>, thread: Address, field: ThreadObject) -> Option<u64> {
-    match field {
-        ThreadObject::Address(at) => memory.read(thread.add(at)),
-        ThreadObject::Handle(at) => {
-            let slot = memory.read(thread.add(at))?;
-            memory.read(Address::new(slot))
         }
     }
 }

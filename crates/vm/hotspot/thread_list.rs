@@ -1,7 +1,7 @@
 //! HotSpot's list of all Java threads, and where a thread has its object (threadSMR.hpp,
 //! thread.hpp).
 
-use super::layouts::{LinkedThreads, ThreadArray};
+use super::layouts::{LinkedThreads, MountedThread, ThreadArray};
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::vm_structs::Table;
 
@@ -66,6 +66,21 @@ impl ThreadObject {
             b"OopHandle" => Some(Self::Handle(at)),
             b"oop" => Some(Self::Address(at)),
             _ => None,
+        }
+    }
+
+    /// The field with the mounted virtual thread (since JDK 19).
+    pub(super) fn mounted() -> Option<Self> {
+        let field = MountedThread::find().ok()?;
+        Some(Self::Handle(field.handle))
+    }
+
+    /// The object of this field, 0 for none; `None` if it cannot be read.
+    pub(super) fn read(self, memory: &Readable<'_>, thread: Address) -> Option<u64> {
+        let (Self::Address(at) | Self::Handle(at)) = self;
+        match (self, memory.read(thread.add(at))?) {
+            (Self::Address(_), word) | (Self::Handle(_), word @ 0) => Some(word),
+            (Self::Handle(_), slot) => memory.read(Address::new(slot)),
         }
     }
 }

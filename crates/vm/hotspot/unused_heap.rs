@@ -40,13 +40,11 @@ pub struct Spaces {
     /// Addresses of the variables with the generations' addresses.
     young: u64,
     old: u64,
-    /// Offsets in a generation: the addresses of its spaces.
-    young_spaces: [u64; 3],
-    old_space: u64,
-    /// Offsets in a space.
-    bottom: u64,
-    top: u64,
-    end: u64,
+    /// Offsets in a generation, of the addresses of its spaces: three in the young one, one in the
+    /// old one.
+    spaces: [u64; 4],
+    /// Offsets in a space: its bottom, top and end.
+    edges: [u64; 3],
 }
 
 impl UnusedHeap {
@@ -154,11 +152,8 @@ impl Spaces {
         Some(Self {
             young: at.young,
             old: at.old,
-            young_spaces: [spaces.eden, spaces.from, spaces.to],
-            old_space: spaces.old,
-            bottom: spaces.bottom,
-            top: spaces.top,
-            end: spaces.end,
+            spaces: [spaces.eden, spaces.from, spaces.to, spaces.old],
+            edges: [spaces.bottom, spaces.top, spaces.end],
         })
     }
 
@@ -171,27 +166,18 @@ impl Spaces {
         Some(Self {
             young: heap + at.young,
             old: heap + at.old,
-            young_spaces: [spaces.eden, spaces.from, spaces.to],
-            old_space: spaces.old,
-            bottom: spaces.bottom,
-            top: spaces.top,
-            end: spaces.end,
+            spaces: [spaces.eden, spaces.from, spaces.to, spaces.old],
+            edges: [spaces.bottom, spaces.top, spaces.end],
         })
     }
 
     /// All spaces.
     fn all(&self) -> Option<Vec<[u64; 3]>> {
         let [young, old] = words([self.young, self.old])?;
-        let mut spaces: Vec<_> = self
-            .young_spaces
-            .iter()
-            .map(|space| young + space)
-            .collect();
-        spaces.push(old + self.old_space);
+        let [eden, from, to, tenured] = self.spaces;
         let mut all = Vec::new();
-        for space in all_words(&spaces)? {
-            let edges = [self.bottom, self.top, self.end].map(|edge| space + edge);
-            let [bottom, top, end] = words(edges)?;
+        for space in words([young + eden, young + from, young + to, old + tenured])? {
+            let [bottom, top, end] = words(self.edges.map(|edge| space + edge))?;
             if bottom > top || top > end {
                 return None;
             }
@@ -354,11 +340,8 @@ mod tests {
         let parallel = Spaces {
             young: place(&generations[0]),
             old: place(&generations[1]),
-            young_spaces: [0, 8, 16],
-            old_space: 0,
-            bottom: 0,
-            top: 8,
-            end: 16,
+            spaces: [0, 8, 16, 0],
+            edges: [0, 8, 16],
         };
         let used = [10 * MB..10 * MB + 8, 16 * MB..17 * MB, 100 * MB..130 * MB];
         assert_eq!(UnusedHeap::Spaces(parallel).used(), Some(used.to_vec()));
@@ -367,8 +350,7 @@ mod tests {
             [12 * MB..16 * MB, 18 * MB..24 * MB, 130 * MB..132 * MB]
         );
         let swapped = Spaces {
-            top: 16,
-            end: 8,
+            edges: [0, 16, 8],
             ..parallel
         };
         assert!(UnusedHeap::Spaces(swapped).parts(&[]).is_empty());

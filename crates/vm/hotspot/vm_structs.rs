@@ -23,13 +23,12 @@ impl Table {
     pub fn find() -> Option<Self> {
         Some(Self {
             entries: exported(c"gHotSpotVMStructs")? as *const u8,
-            stride: usize::try_from(exported(c"gHotSpotVMStructEntryArrayStride")?).ok()?,
-            type_name: usize::try_from(exported(c"gHotSpotVMStructEntryTypeNameOffset")?).ok()?,
-            field_name: usize::try_from(exported(c"gHotSpotVMStructEntryFieldNameOffset")?).ok()?,
-            type_string: usize::try_from(exported(c"gHotSpotVMStructEntryTypeStringOffset")?)
-                .ok()?,
-            offset: usize::try_from(exported(c"gHotSpotVMStructEntryOffsetOffset")?).ok()?,
-            address: usize::try_from(exported(c"gHotSpotVMStructEntryAddressOffset")?).ok()?,
+            stride: number(c"gHotSpotVMStructEntryArrayStride")?,
+            type_name: number(c"gHotSpotVMStructEntryTypeNameOffset")?,
+            field_name: number(c"gHotSpotVMStructEntryFieldNameOffset")?,
+            type_string: number(c"gHotSpotVMStructEntryTypeStringOffset")?,
+            offset: number(c"gHotSpotVMStructEntryOffsetOffset")?,
+            address: number(c"gHotSpotVMStructEntryAddressOffset")?,
         })
     }
 
@@ -81,56 +80,64 @@ impl Table {
     /// The size of a type in bytes.
     pub fn size_bytes(type_name: &str) -> Option<u64> {
         let types = exported(c"gHotSpotVMTypes")? as *const u8;
-        let stride = usize::try_from(exported(c"gHotSpotVMTypeEntryArrayStride")?).ok()?;
-        let name = usize::try_from(exported(c"gHotSpotVMTypeEntryTypeNameOffset")?).ok()?;
-        let size = usize::try_from(exported(c"gHotSpotVMTypeEntrySizeOffset")?).ok()?;
-        for number in 0..MOST_ENTRIES {
-            // SAFETY: the table ends by an entry without a name; the size is a uint64_t.
-            unsafe {
-                let entry = types.add(number * stride);
-                if text(entry.add(name))?.to_bytes() == type_name.as_bytes() {
-                    return Some(entry.add(size).cast::<u64>().read());
-                }
-            }
+        let stride = number(c"gHotSpotVMTypeEntryArrayStride")?;
+        let name = number(c"gHotSpotVMTypeEntryTypeNameOffset")?;
+        let size = number(c"gHotSpotVMTypeEntrySizeOffset")?;
+        // SAFETY: the table of types, in which the size is a uint64_t.
+        unsafe {
+            let entry = entry(types, stride, name, type_name, |_| true)?;
+            Some(entry.add(size).cast::<u64>().read())
         }
-        None
     }
 
     /// The value of a constant of type int that is not negative.
     pub fn constant(name: &str) -> Option<u32> {
         let constants = exported(c"gHotSpotVMIntConstants")? as *const u8;
-        let stride = usize::try_from(exported(c"gHotSpotVMIntConstantEntryArrayStride")?).ok()?;
-        let name_at = usize::try_from(exported(c"gHotSpotVMIntConstantEntryNameOffset")?).ok()?;
-        let value = usize::try_from(exported(c"gHotSpotVMIntConstantEntryValueOffset")?).ok()?;
-        for number in 0..MOST_ENTRIES {
-            // SAFETY: the table ends by an entry without a name; the value is an int.
-            unsafe {
-                let entry = constants.add(number * stride);
-                if text(entry.add(name_at))?.to_bytes() == name.as_bytes() {
-                    return u32::try_from(entry.add(value).cast::<i32>().read()).ok();
-                }
-            }
-        }
-        None
+        let stride = number(c"gHotSpotVMIntConstantEntryArrayStride")?;
+        let name_at = number(c"gHotSpotVMIntConstantEntryNameOffset")?;
+        let value = number(c"gHotSpotVMIntConstantEntryValueOffset")?;
+        // SAFETY: the table of constants, in which the value is an int.
+        let value = unsafe {
+            let entry = entry(constants, stride, name_at, name, |_| true)?;
+            entry.add(value).cast::<i32>().read()
+        };
+        u32::try_from(value).ok()
     }
 
     /// The entry of a field.
     fn entry(self, type_name: &str, field_name: &str) -> Option<*const u8> {
-        for number in 0..MOST_ENTRIES {
-            // SAFETY: HotSpot's table (vmStructs.hpp) has entries of `stride` bytes and ends with
-            // an entry without a type name; nothing writes it after the library is loaded.
-            unsafe {
-                let entry = self.entries.add(number * self.stride);
-                let found = text(entry.add(self.type_name))?;
-                if found.to_bytes() == type_name.as_bytes()
-                    && text(entry.add(self.field_name))?.to_bytes() == field_name.as_bytes()
-                {
-                    return Some(entry);
-                }
+        // SAFETY: the table of fields, in which the name is a C string.
+        unsafe {
+            entry(self.entries, self.stride, self.type_name, type_name, |at| {
+                text(at.add(self.field_name))
+                    .is_some_and(|it| it.to_bytes() == field_name.as_bytes())
+            })
+        }
+    }
+}
+
+/// The first entry with this name that `is_it`.
+///
+/// # Safety
+/// `entries` starts a table of HotSpot's (vmStructs.hpp): it has entries of `stride` bytes with a
+/// name, and ends with one without; nothing writes it after the library is loaded.
+unsafe fn entry(
+    entries: *const u8,
+    stride: usize,
+    name_at: usize,
+    name: &str,
+    is_it: impl Fn(*const u8) -> bool,
+) -> Option<*const u8> {
+    for number in 0..MOST_ENTRIES {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let entry = entries.add(number * stride);
+            if text(entry.add(name_at))?.to_bytes() == name.as_bytes() && is_it(entry) {
+                return Some(entry);
             }
         }
-        None
     }
+    None
 }
 
 /// The C string that the pointer at `place` points to; `None` for null.
@@ -154,4 +161,9 @@ fn exported(name: &CStr) -> Option<u64> {
     }
     // SAFETY: every variable requested here is a uint64_t or a pointer (vmStructs.cpp).
     Some(unsafe { address.cast::<u64>().read() })
+}
+
+/// The value of such a variable with a size or an offset.
+fn number(name: &CStr) -> Option<usize> {
+    usize::try_from(exported(name)?).ok()
 }

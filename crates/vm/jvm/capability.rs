@@ -57,22 +57,12 @@ pub const GENERATE_RESOURCE_EXHAUSTION_THREADS_EVENTS: Capability =
 /// Samples of allocated objects; JDK 11 and later.
 pub const GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS: Capability =
     Capability::new(43, "can_generate_sampled_object_alloc_events");
-/// A set of capabilities as the JVM lays it out: 128 bits.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-struct Bits([u32; 4]);
+/// A set of capabilities as the JVM lays it out on little-endian processors.
+type Bits = u128;
 
-impl Bits {
-    fn has(self, capability: Capability) -> bool {
-        self.0
-            .get(capability.bit / 32)
-            .is_some_and(|word| word & (1 << (capability.bit % 32)) != 0)
-    }
-
-    fn add(&mut self, capability: Capability) {
-        if let Some(word) = self.0.get_mut(capability.bit / 32) {
-            *word |= 1 << (capability.bit % 32);
-        }
+impl Capability {
+    fn mask(self) -> Bits {
+        1 << self.bit
     }
 }
 
@@ -81,14 +71,14 @@ impl Env {
     ///
     /// The JVM offers less once it has started, so call it early. Any phase except dead.
     pub fn take_capabilities(&self, wanted: &[Capability]) -> Result<Vec<Capability>, JvmtiError> {
-        let mut offered = Bits::default();
+        let mut offered: Bits = 0;
         // SAFETY: `offered` outlives the call.
         unsafe { call!(self, GET_POTENTIAL_CAPABILITIES((&raw mut offered).cast())) }?;
-        let mut taken = Bits::default();
+        let mut taken: Bits = 0;
         let mut missing = Vec::new();
         for &capability in wanted {
-            if offered.has(capability) {
-                taken.add(capability);
+            if offered & capability.mask() != 0 {
+                taken |= capability.mask();
             } else {
                 missing.push(capability);
             }
@@ -146,9 +136,9 @@ mod tests {
 
     #[test]
     fn a_bit_is_set_in_its_word() {
-        let mut bits = Bits::default();
-        bits.add(GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS);
-        assert_eq!(bits.0, [0, 1 << 11, 0, 0]);
-        assert!(bits.has(GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS) && !bits.has(TAG_OBJECTS));
+        let bits = GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS.mask().to_ne_bytes();
+        let words = bits.chunks_exact(4);
+        let words = words.map(|word| u32::from_ne_bytes(word.try_into().expect("four bytes")));
+        assert_eq!(words.collect::<Vec<_>>(), [0, 1 << 11, 0, 0]);
     }
 }

@@ -4,7 +4,7 @@ use super::env::{call, get, Env};
 use super::error::JvmtiError;
 use super::field::FieldId;
 use super::jni::Jni;
-use super::memory::{list, Allocated};
+use super::memory::{list, text};
 use super::method::MethodId;
 use super::object::Object;
 use jni::sys::jfieldID;
@@ -57,7 +57,7 @@ impl Env {
             )
         }?;
         // SAFETY: on success a NUL-terminated string that is ours.
-        Ok(unsafe { Allocated::string(self, signature) }.to_bytes())
+        Ok(unsafe { text(self, signature) })
     }
 
     /// The class's loader; `None` is the bootstrap loader (`GetClassLoader`).
@@ -102,17 +102,12 @@ impl Env {
             )
         }?;
         // SAFETY: on success two NUL-terminated strings that are ours.
-        let (name, descriptor) = unsafe {
-            (
-                Allocated::string(self, name),
-                Allocated::string(self, descriptor),
-            )
-        };
+        let (name, descriptor) = unsafe { (text(self, name), text(self, descriptor)) };
         // SAFETY: `id` is a field of `class`.
         let modifiers = unsafe { get!(self, GET_FIELD_MODIFIERS(class.raw(), id)) }?;
         Ok(FieldFacts {
-            name: name.to_bytes(),
-            descriptor: descriptor.to_bytes(),
+            name,
+            descriptor,
             is_static: modifiers & ACC_STATIC != 0,
             is_final: modifiers & ACC_FINAL != 0,
             id: FieldId::from_raw(id),
@@ -147,7 +142,7 @@ impl Env {
         // SAFETY: on success a NUL-terminated string that is ours.
         unsafe {
             let name = get!(self, GET_SOURCE_FILE_NAME(class.raw()))?;
-            Ok(Allocated::string(self, name).to_bytes())
+            Ok(text(self, name))
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::env::Env;
 use super::object::Object;
 use jni::sys::jobject;
+use std::ffi::CStr;
 use std::os::raw::c_char;
 
 /// Calls the JVMTI function in a slot with two more arguments: how many values there are, and
@@ -49,26 +50,19 @@ impl<'e, T> Allocated<'e, T> {
     }
 }
 
-impl<'e> Allocated<'e, c_char> {
-    /// Takes over a NUL-terminated string; its length is measured.
-    ///
-    /// # Safety
-    /// `start` is null, or the start of a NUL-terminated string allocated by `env` and owned by
-    /// nothing else.
-    pub(super) unsafe fn string(env: &'e Env, start: *mut c_char) -> Self {
-        let len = if start.is_null() {
-            0
-        } else {
-            // SAFETY: the caller promises a terminating NUL.
-            unsafe { std::ffi::CStr::from_ptr(start) }.to_bytes().len()
-        };
-        Self { env, start, len }
+/// Takes a NUL-terminated string over: its bytes, modified UTF-8 without the NUL; none for null.
+///
+/// # Safety
+/// `start` is null, or the start of a NUL-terminated string allocated by `env` and owned by nothing
+/// else.
+pub(super) unsafe fn text(env: &Env, start: *mut c_char) -> Vec<u8> {
+    if start.is_null() {
+        return Vec::new();
     }
-
-    /// The string's bytes: modified UTF-8, without the NUL.
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
-        self.as_slice().iter().map(|c| c.to_ne_bytes()[0]).collect()
-    }
+    // SAFETY: the caller promises a terminating NUL.
+    let bytes = unsafe { CStr::from_ptr(start) }.to_bytes().to_vec();
+    env.deallocate(start.cast());
+    bytes
 }
 
 impl Allocated<'_, jobject> {

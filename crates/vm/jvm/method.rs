@@ -3,7 +3,7 @@
 use super::env::{call, get, Env};
 use super::error::JvmtiError;
 use super::jni::Jni;
-use super::memory::{list, Allocated};
+use super::memory::{list, text};
 use super::object::Object;
 use jni::sys::jmethodID;
 use std::os::raw::c_char;
@@ -70,13 +70,8 @@ impl Env {
             )
         }?;
         // SAFETY: on success two NUL-terminated strings that are ours.
-        let (name, descriptor) = unsafe {
-            (
-                Allocated::string(self, name),
-                Allocated::string(self, descriptor),
-            )
-        };
-        Ok((name.to_bytes(), descriptor.to_bytes()))
+        let (name, descriptor) = unsafe { (text(self, name), text(self, descriptor)) };
+        Ok((name, descriptor))
     }
 
     /// The class that declares the method (`GetMethodDeclaringClass`).

@@ -2,7 +2,7 @@
 
 use super::env::{get, Env};
 use super::error::JvmtiError;
-use super::memory::Allocated;
+use super::memory::text;
 use std::ffi::CStr;
 
 impl Env {
@@ -12,7 +12,7 @@ impl Env {
         // SAFETY: the name outlives the call. On success a NUL-terminated string that is ours.
         unsafe {
             let value = get!(self, GET_SYSTEM_PROPERTY(name.as_ptr()))?;
-            Ok(Allocated::string(self, value).to_bytes())
+            Ok(text(self, value))
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::env::{call, get, Env};
 use super::error::JvmtiError;
 use super::jni::Jni;
-use super::memory::{list, Allocated};
+use super::memory::{list, text};
 use super::object::Object;
 use jni::sys::jobject;
 use jvmti_sys::jvmtiThreadInfo;
@@ -117,7 +117,7 @@ impl Env {
         // SAFETY: on success null or a NUL-terminated string that is ours, and two local references
         // or null.
         let (name, group, loader) = unsafe {
-            let name = Allocated::string(self, info.name).to_bytes();
+            let name = text(self, info.name);
             (
                 name,
                 Object::from_raw(info.thread_group),
@@ -165,11 +165,6 @@ impl Env {
         answer?;
         // SAFETY: on success null or a NUL-terminated string that is ours, and a local reference or
         // null.
-        unsafe {
-            Ok((
-                Allocated::string(self, info.name).to_bytes(),
-                Object::from_raw(info.parent),
-            ))
-        }
+        unsafe { Ok((text(self, info.name), Object::from_raw(info.parent))) }
     }
 }

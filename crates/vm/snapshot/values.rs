@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn only_a_reference_field_that_holds_a_strings_elements_decides() {
-        let tables = Tables::new();
+        let tables = Tables::default();
         let intern = |text: &str| tables.strings.intern(text.as_bytes());
         let class = |name| ClassRow {
             signature: intern(name),

@@ -85,7 +85,7 @@ fn samples() {
         })
         .collect();
     let samples = Costs::new(&costs, 0.0);
-    assert_eq!(samples.total(), u64::from(u4(&body, 0)));
+    assert_eq!(samples.whole(), u64::from(u4(&body, 0)));
     let ours = ours(&cpu_samples(&samples));
     // The old agent sorts traces with equal counts arbitrarily.
     let sorted = |body: &[u8]| {

@@ -39,7 +39,7 @@ thread_local! {
 pub(crate) struct SampleBudget {
     /// Share of a thread's time in basis points; 0 for no limit.
     basis_points: u16,
-    interval: SampleInterval,
+    pub(crate) interval: SampleInterval,
     /// How often sampling was switched on or off.
     switches: AtomicU32,
     taken: AtomicU64,
@@ -106,11 +106,6 @@ impl SampleBudget {
         self.switches.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The smallest average of bytes between samples.
-    pub(crate) fn least_interval_bytes(&self) -> u32 {
-        self.interval.least_bytes()
-    }
-
     /// Whether to take this sample; `None` skips it. Called on the thread that pays for it. `tell`
     /// sets the JVM's interval in bytes, and returns whether that worked.
     pub(crate) fn take(&self, tell: impl FnOnce(i32) -> bool) -> Option<Taken> {
@@ -142,12 +137,11 @@ impl SampleBudget {
             account.earn(now, self.basis_points);
             (
                 account.take(),
-                chosen_by.unwrap_or(self.least_interval_bytes()),
+                chosen_by.unwrap_or(self.interval.least_bytes),
             )
         });
         let doublings = doublings?;
-        let stands_for =
-            u64::from(interval_bytes / self.least_interval_bytes().max(1)) << doublings;
+        let stands_for = u64::from(interval_bytes / self.interval.least_bytes.max(1)) << doublings;
         self.taken.fetch_add(1, Ordering::Relaxed);
         self.stood_for.fetch_add(stands_for, Ordering::Relaxed);
         Some(Taken {
@@ -360,7 +354,7 @@ mod tests {
     #[test]
     fn what_was_not_chosen_is_told() {
         let budget = SampleBudget::new(100, 1000);
-        assert_eq!(budget.least_interval_bytes(), 1000);
+        assert_eq!(budget.interval.least_bytes, 1000);
         budget.thread_start();
         let now = Instant::now();
         let took = || budget.take_at(now).map(|taken| taken.interval_bytes);

@@ -20,7 +20,8 @@ const MOST_DOUBLINGS: u32 = 8;
 /// The interval for all threads.
 #[derive(Debug)]
 pub(crate) struct SampleInterval {
-    least_bytes: u32,
+    /// The smallest interval.
+    pub(crate) least_bytes: u32,
     bytes: AtomicU32,
     begin: Instant,
     /// Time of the next check, in milliseconds since `begin`.
@@ -43,11 +44,6 @@ impl SampleInterval {
             left_out: AtomicU32::new(0),
             quiet_looks: AtomicU32::new(0),
         }
-    }
-
-    /// The smallest interval.
-    pub(crate) fn least_bytes(&self) -> u32 {
-        self.least_bytes
     }
 
     /// The current interval. The sample that a thread is waiting for was chosen with the interval

@@ -4,6 +4,7 @@
 //! slot itself, so a late signal finds another generation. Slots are reused and never freed.
 
 use crate::chance::Chance;
+use jvm::os::cpu_clock::clock_nanos;
 use parking_lot::Mutex;
 use std::collections::hash_map::{Entry, HashMap};
 use std::mem::{zeroed, MaybeUninit};
@@ -296,14 +297,7 @@ fn cpu_clock(thread: libc::pid_t) -> libc::clockid_t {
 
 /// The CPU time of a thread of this process; 0 if the system does not report it.
 fn cpu_ns(thread: libc::pid_t) -> u64 {
-    // SAFETY: zeros are a valid time, which outlives the call.
-    let time = unsafe {
-        let mut time: libc::timespec = zeroed();
-        libc::clock_gettime(cpu_clock(thread), &mut time);
-        time
-    };
-    let [seconds, nanos] = [time.tv_sec, time.tv_nsec].map(|it| u64::try_from(it).unwrap_or(0));
-    seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
+    clock_nanos(cpu_clock(thread))
 }
 
 /// A timer on the CPU time of `thread`, not yet started; `None` if the system has none left.

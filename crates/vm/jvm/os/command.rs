@@ -4,14 +4,13 @@
 //! handlers that libraries have registered for forks. The command has a process group of its own,
 //! so that all its processes can be ended.
 
+use super::answers::{done, ended};
 use super::seccomp::{check as check_calls, may_call};
 use super::threads;
 use parking_lot::Mutex;
 use std::ffi::{c_char, c_int, CStr, CString};
 use std::fmt;
-use std::fs::File;
 use std::io;
-use std::io::Write;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -170,13 +169,10 @@ impl Command {
     pub fn stand_back(&self, more_nice: c_int, dies_first: bool) {
         // It has one thread so far.
         threads::stand_back(self.process.pid, more_nice);
-        if !dies_first {
-            return;
-        }
-        let adjustment = format!("/proc/{}/oom_score_adj", self.process.pid);
-        let adjustment = File::options().write(true).open(adjustment);
         // If the system forbids it, the command still ends once memory is short.
-        let _ = adjustment.and_then(|mut file| file.write_all(b"1000"));
+        if dies_first {
+            threads::be_killed_first(&self.process.pid.to_string());
+        }
     }
 
     /// Waits up to `limit` for its end; `None` if it still runs.
@@ -195,19 +191,12 @@ impl Command {
 
     /// How it ended; `None` if it still runs. Takes the status of this process alone.
     fn look(&self) -> Option<End> {
-        let mut status = 0;
-        // SAFETY: `status` outlives the call.
-        let answer = unsafe { libc::waitpid(self.process.pid, &mut status, libc::WNOHANG) };
-        let is_interrupted =
-            answer < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted;
-        if answer == 0 || is_interrupted {
-            return None;
-        }
+        let status = ended(self.process.pid, libc::WNOHANG)?;
         RUNNING.lock().retain(|process| *process != self.process);
-        Some(match answer {
-            ..0 => End::Unknown,
-            _ if libc::WIFSIGNALED(status) => End::Signal(libc::WTERMSIG(status)),
-            _ => End::Code(libc::WEXITSTATUS(status)),
+        Some(match status {
+            None => End::Unknown,
+            Some(status) if libc::WIFSIGNALED(status) => End::Signal(libc::WTERMSIG(status)),
+            Some(status) => End::Code(libc::WEXITSTATUS(status)),
         })
     }
 }
@@ -238,9 +227,7 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     check_calls(&[libc::SYS_pipe2, libc::SYS_execve, libc::SYS_setpgid])?;
     let mut ends = [-1; 2];
     // SAFETY: room for two descriptors.
-    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
+    done(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) })?;
     // SAFETY: just opened, and nobody else's.
     let [read, write] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
     // A duplicate is above the standard descriptors.
@@ -249,10 +236,7 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 
 fn unblock(end: &OwnedFd) -> io::Result<()> {
     // SAFETY: an open descriptor; a number.
-    match unsafe { libc::fcntl(end.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    done(unsafe { libc::fcntl(end.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) })
 }
 
 fn check(answer: c_int) -> io::Result<()> {
@@ -362,8 +346,8 @@ impl Drop for Attributes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::read_to_string;
-    use std::io::Read;
+    use std::fs::{read_to_string, File};
+    use std::io::{Read, Write};
     use std::os::fd::AsFd;
 
     /// Ample for a shell; nothing waits this long unless it is stuck.

@@ -64,7 +64,7 @@ impl ThreadClock {
     }
 
     fn ask(&self, tick: u64) -> u64 {
-        let asked = read(libc::CLOCK_THREAD_CPUTIME_ID);
+        let asked = clock_nanos(libc::CLOCK_THREAD_CPUTIME_ID);
         self.tick.set(tick);
         self.asked.set(asked);
         self.steps.set(0);
@@ -117,17 +117,17 @@ impl RemoteClock {
 
     /// Nanoseconds so far; `None` if the thread has ended.
     pub fn nanos(self) -> Option<u64> {
-        self.0.map(read).filter(|&nanos| nanos > 0)
+        self.0.map(clock_nanos).filter(|&nanos| nanos > 0)
     }
 }
 
 /// Wall-clock time in nanoseconds.
 fn wall_nanos() -> u64 {
-    read(libc::CLOCK_MONOTONIC)
+    clock_nanos(libc::CLOCK_MONOTONIC)
 }
 
-/// 0 if the kernel has no such clock.
-fn read(clock: clockid_t) -> u64 {
+/// The time of this clock of the kernel's; 0 if there is no such clock.
+pub fn clock_nanos(clock: clockid_t) -> u64 {
     let mut time = timespec {
         tv_sec: 0,
         tv_nsec: 0,
@@ -137,7 +137,8 @@ fn read(clock: clockid_t) -> u64 {
         return 0;
     }
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-    seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
+    let nanos = u64::try_from(time.tv_nsec).unwrap_or(0);
+    seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
 }
 
 /// The processor's counter; 0 on processors where we cannot read it.
@@ -156,15 +157,15 @@ mod tests {
     use super::*;
 
     fn work(nanos: u64) {
-        let start = read(libc::CLOCK_THREAD_CPUTIME_ID);
-        while read(libc::CLOCK_THREAD_CPUTIME_ID) - start < nanos {}
+        let start = clock_nanos(libc::CLOCK_THREAD_CPUTIME_ID);
+        while clock_nanos(libc::CLOCK_THREAD_CPUTIME_ID) - start < nanos {}
     }
 
     #[test]
     fn short_steps_add_up_to_what_the_kernel_says() {
         calibrate();
         let clock = ThreadClock::of_cpu_time();
-        let (start, kernel) = (clock.nanos(), read(libc::CLOCK_THREAD_CPUTIME_ID));
+        let (start, kernel) = (clock.nanos(), clock_nanos(libc::CLOCK_THREAD_CPUTIME_ID));
         let mut last = start;
         for _ in 0..20_000 {
             work(500);
@@ -172,7 +173,7 @@ mod tests {
             assert!(now >= last);
             last = now;
         }
-        let told = read(libc::CLOCK_THREAD_CPUTIME_ID) - kernel;
+        let told = clock_nanos(libc::CLOCK_THREAD_CPUTIME_ID) - kernel;
         let seen = clock.nanos() - start;
         // A step may include time off the processor, until the kernel is asked again.
         assert!(seen.abs_diff(told) < 1_100_000 + told / 50, "{seen} {told}");
@@ -191,7 +192,7 @@ mod tests {
     fn others_see_the_same_clock() {
         let remote = RemoteClock::of_this_thread();
         work(1_000_000);
-        let own = read(libc::CLOCK_THREAD_CPUTIME_ID);
+        let own = clock_nanos(libc::CLOCK_THREAD_CPUTIME_ID);
         let seen = std::thread::scope(|scope| scope.spawn(|| remote.nanos()).join());
         assert!(seen.unwrap().unwrap() >= own);
     }

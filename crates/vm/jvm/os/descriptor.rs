@@ -1,10 +1,11 @@
 //! A file descriptor whose number stays the same, whatever folder it stands for: paths through it
 //! can be known beforehand.
 
+use super::answers::{done, opened};
 use parking_lot::Mutex;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The descriptor. It stands for the root of the file system while it is not used.
@@ -27,11 +28,7 @@ impl FolderDescriptor {
     pub fn stand_for(&self, folder: BorrowedFd<'_>) -> io::Result<()> {
         let flags = libc::O_CLOEXEC;
         // SAFETY: two open descriptors; ours stays open, and stays ours.
-        let answer = unsafe { libc::dup3(folder.as_raw_fd(), self.0.as_raw_fd(), flags) };
-        if answer < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(())
+        done(unsafe { libc::dup3(folder.as_raw_fd(), self.0.as_raw_fd(), flags) })
     }
 
     /// Lets the folder go: it could not be unmounted meanwhile.
@@ -136,13 +133,8 @@ fn is_full(error: &str) -> bool {
 
 fn root() -> io::Result<OwnedFd> {
     let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC;
-    // SAFETY: a C string.
-    let descriptor = unsafe { libc::open(c"/".as_ptr(), flags) };
-    if descriptor < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: just opened, and nobody else's.
-    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+    // SAFETY: a C string; the descriptor is new.
+    unsafe { opened(libc::open(c"/".as_ptr(), flags).into()) }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! An image of memory that a fork does not copy, because it is mapped shared: copied before the
 //! fork, it takes that memory's place in the child.
 
+use super::answers::done;
 use super::memory_file::memory_file;
 use std::io;
 use std::ops::Range;
@@ -103,9 +104,7 @@ impl Image {
         let start = unsafe {
             let fd = file.as_raw_fd();
             let end = libc::off_t::try_from(bytes).map_err(io::Error::other)?;
-            if libc::ftruncate(fd, end) != 0 {
-                return Err(io::Error::last_os_error());
-            }
+            done(libc::ftruncate(fd, end))?;
             let protection = libc::PROT_READ | libc::PROT_WRITE;
             let start = libc::mmap(null_mut(), length, protection, libc::MAP_SHARED, fd, 0);
             if start == libc::MAP_FAILED {
@@ -143,10 +142,7 @@ impl Image {
                 return Ok(());
             }
             // Before Linux 5.14.
-            match libc::fallocate(self.file.as_raw_fd(), 0, offset, length) {
-                0 => Ok(()),
-                _ => Err(io::Error::last_os_error()),
-            }
+            done(libc::fallocate(self.file.as_raw_fd(), 0, offset, length))
         }
     }
 

@@ -1,10 +1,11 @@
 //! Files that are memory, without a name.
 
+use super::answers::opened;
 use super::descriptor::in_reserve;
 use super::seccomp::check;
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 /// A file that nobody executes (memfd_create(2), Linux 6.3). With `vm.memfd_noexec=2` there are no
 /// others.
@@ -24,11 +25,5 @@ pub(super) fn memory_file(name: &CStr) -> io::Result<OwnedFd> {
 fn made(name: &CStr, flags: libc::c_uint) -> io::Result<OwnedFd> {
     // SAFETY: a system call with a C string and a number; the descriptor is new. The C library has
     // a function for it only since glibc 2.27.
-    unsafe {
-        let fd = libc::syscall(libc::SYS_memfd_create, name.as_ptr(), flags);
-        let fd = i32::try_from(fd).ok().filter(|&fd| fd >= 0);
-        Ok(OwnedFd::from_raw_fd(
-            fd.ok_or_else(io::Error::last_os_error)?,
-        ))
-    }
+    unsafe { opened(libc::syscall(libc::SYS_memfd_create, name.as_ptr(), flags)) }
 }

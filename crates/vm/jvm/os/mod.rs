@@ -1,5 +1,6 @@
 //! What the agent asks the operating system and `std` does not provide. Independent of the JVM.
 
+pub mod answers;
 pub mod careful_reads;
 pub mod children;
 pub mod command;
@@ -7,7 +8,6 @@ pub mod cpu_clock;
 pub mod descriptor;
 pub mod fork_handlers;
 pub mod host;
-pub mod huge_pages;
 pub mod image;
 pub mod map_reserve;
 mod memory_file;

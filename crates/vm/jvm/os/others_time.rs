@@ -1,5 +1,6 @@
 //! How busy the other threads of this process are.
 
+use super::cpu_clock::clock_nanos;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -46,14 +47,7 @@ pub fn thread_time() -> Duration {
 }
 
 fn time(clock: libc::clockid_t) -> Duration {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the record outlives the call.
-    unsafe { libc::clock_gettime(clock, &mut time) };
-    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-    Duration::from_secs(seconds) + Duration::from_nanos(u64::try_from(time.tv_nsec).unwrap_or(0))
+    Duration::from_nanos(clock_nanos(clock))
 }
 
 #[cfg(test)]

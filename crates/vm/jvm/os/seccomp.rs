@@ -3,6 +3,7 @@
 //! A filter verdicts a call with an error, which harms nobody, or ends the process. So another
 //! process, the probe, which does nothing else, tries the calls that a JVM does without.
 
+use super::answers::done;
 use super::descriptor::read;
 use std::ffi::c_void;
 use std::io;
@@ -156,10 +157,7 @@ fn is_dumpable() -> io::Result<bool> {
 
 fn set_dumpable(is_dumpable: bool) -> io::Result<()> {
     // SAFETY: a system call with plain numbers.
-    match unsafe { libc::prctl(libc::PR_SET_DUMPABLE, libc::c_ulong::from(is_dumpable)) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    done(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, libc::c_ulong::from(is_dumpable)) })
 }
 
 fn start_probe(survived: &AtomicUsize) -> io::Result<()> {

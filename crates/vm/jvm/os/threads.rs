@@ -2,6 +2,7 @@
 
 use super::seccomp::may_call;
 use std::fs;
+use std::io::Write;
 
 /// Longest thread name that the kernel keeps, in bytes.
 pub const NAME_BYTES: usize = 15;
@@ -63,6 +64,14 @@ pub fn stand_back(process: libc::pid_t, more_nice: libc::c_int) {
             libc::setpriority(libc::PRIO_PROCESS, who, nice + more_nice);
         }
     }
+}
+
+/// If memory runs out, the kernel kills this process, by its id or `self`, before others, unless
+/// the system forbids it.
+pub fn be_killed_first(process: &str) {
+    let adjustment = format!("/proc/{process}/oom_score_adj");
+    let adjustment = fs::File::options().write(true).open(adjustment);
+    let _ = adjustment.and_then(|mut file| file.write_all(b"1000"));
 }
 
 /// Gives a thread, 0 for the calling one, the ordinary policy of scheduling if it runs in real

@@ -7,6 +7,7 @@
 //! takes notes only between two of them stays unseen, as does who took them before the application
 //! wrote to all witnesses again.
 
+use super::answers::done;
 use super::careful_reads;
 use super::image::{check_length, map};
 use super::memory_file::memory_file;
@@ -68,9 +69,7 @@ impl TrackedImage {
         let end = libc::off_t::try_from(bytes).map_err(io::Error::other)?;
         let file = memory_file(c"hprof image")?;
         // SAFETY: a system call with plain numbers.
-        if unsafe { libc::ftruncate(file.as_raw_fd(), end) } != 0 {
-            return Err(io::Error::last_os_error());
-        }
+        done(unsafe { libc::ftruncate(file.as_raw_fd(), end) })?;
         Ok(Self {
             file,
             within,
@@ -297,11 +296,7 @@ impl TrackedImage {
         let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
         let bytes = libc::off_t::try_from(run.end - run.start).map_err(io::Error::other)?;
         // SAFETY: a system call with plain numbers.
-        match unsafe { libc::fallocate(self.file.as_raw_fd(), mode, self.place(run.start)?, bytes) }
-        {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
+        done(unsafe { libc::fallocate(self.file.as_raw_fd(), mode, self.place(run.start)?, bytes) })
     }
 
     /// In a child: maps the image to these addresses, private to this process.

@@ -2,12 +2,13 @@
 //! each first write to a page (userfaultfd(2) in its asynchronous mode, and the ioctl PAGEMAP_SCAN,
 //! Linux 6.7).
 
+use super::answers::{done, opened};
 use super::descriptor::in_reserve;
 use super::seccomp::may_call;
 use std::fs::{read_to_string, File};
 use std::io;
 use std::ops::Range;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 /// The kernel's structures and numbers (linux/userfaultfd.h, linux/fs.h), which old headers lack.
 const UFFD_API: u64 = 0xAA;
@@ -120,12 +121,7 @@ impl WrittenPages {
         }
         let flags = libc::O_CLOEXEC | UFFD_USER_MODE_ONLY;
         // SAFETY: a system call with plain numbers; the descriptor is new.
-        let notes = in_reserve(|| unsafe {
-            let fd = libc::syscall(libc::SYS_userfaultfd, flags);
-            let fd = i32::try_from(fd).ok().filter(|&fd| fd >= 0);
-            fd.map(|fd| OwnedFd::from_raw_fd(fd))
-                .ok_or_else(io::Error::last_os_error)
-        });
+        let notes = in_reserve(|| unsafe { opened(libc::syscall(libc::SYS_userfaultfd, flags)) });
         let notes = notes.map_err(untracked)?;
         let features = match sharing {
             Sharing::Private => FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED,
@@ -341,10 +337,7 @@ fn ask<const WORDS: usize>(
     words: &mut [u64; WORDS],
 ) -> io::Result<()> {
     // SAFETY: the array is as long as the structure of this question, and outlives the call.
-    match unsafe { libc::ioctl(notes.as_raw_fd(), question as _, words.as_mut_ptr()) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    done(unsafe { libc::ioctl(notes.as_raw_fd(), question as _, words.as_mut_ptr()) })
 }
 
 #[cfg(test)]

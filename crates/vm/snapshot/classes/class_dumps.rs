@@ -14,7 +14,7 @@ use writer::{Deliver, Segments};
 #[derive(Debug, Default)]
 pub struct ClassReferences {
     /// For each class, its mirror followed by the objects that the class refers to.
-    objects: Vec<u64>,
+    pub objects: Vec<u64>,
     /// End index of each class's run in `objects`.
     ends: Vec<usize>,
 }
@@ -40,11 +40,6 @@ impl ClassReferences {
             start = end;
         }
         found
-    }
-
-    /// All mirrors and all objects that their classes refer to.
-    pub fn into_objects(self) -> Vec<u64> {
-        self.objects
     }
 }
 
@@ -292,7 +287,7 @@ impl<M: Memory> ClassDumps<'_, M> {
     }
 
     fn loader(&self, row: &ClassRow) -> Option<ObjectId> {
-        self.objects.id(self.tables.loaders.get(row.loader?)?)
+        self.objects.id(*self.tables.loaders.get(row.loader?)?)
     }
 
     /// 0 if there is none.
@@ -450,7 +445,7 @@ mod tests {
                 snapshot: &snapshot,
                 facts: &facts,
                 tables: &tables,
-                objects: &ObjectTable::new(),
+                objects: &ObjectTable::default(),
                 references: &references,
                 names: fields.names(),
                 resolved: Some(RESOLVED),
@@ -467,7 +462,7 @@ mod tests {
     /// Rows and facts: mirrors declare three references, `Thing` a static reference and a static
     /// number.
     fn described(heap: &Heap) -> (Tables, ClassFacts) {
-        let (tables, mut facts) = (Tables::new(), ClassFacts::new(id(CLASS)));
+        let (tables, mut facts) = (Tables::default(), ClassFacts::new(id(CLASS)));
         let intern = |text: &str| tables.strings.intern(text.as_bytes());
         let field = |name, basic_type, is_static| Field {
             name: intern(name),
@@ -650,7 +645,7 @@ mod tests {
         // The first class of a loader refers to what all of them share.
         assert!(starts.of(|mirror| mirror == heap.mirror(INTS)).is_empty());
         let mirrors = (0..SIGNATURES.len()).map(|class| heap.mirror(class));
-        let objects = starts.into_objects();
+        let objects = starts.objects;
         assert!(mirrors.into_iter().all(|mirror| objects.contains(&mirror)));
     }
 }

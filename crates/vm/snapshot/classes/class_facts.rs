@@ -45,8 +45,10 @@ impl FieldId {
 /// The facts about all classes, in the order of their [`ClassId`]s.
 #[derive(Debug)]
 pub struct ClassFacts {
-    class_class: ClassId,
-    slots: Vec<Slot>,
+    /// `java.lang.Class`.
+    pub class_class: ClassId,
+    /// The slots of the classes' mirrors.
+    pub slots: Vec<Slot>,
     /// Field ids of all classes, one class after the other.
     field_ids: Vec<FieldId>,
     /// End index of each class's run in `field_ids`.
@@ -72,11 +74,6 @@ impl ClassFacts {
         self.ends.push(self.field_ids.len());
     }
 
-    /// The slots of the classes' mirrors.
-    pub fn slots(&self) -> &[Slot] {
-        &self.slots
-    }
-
     /// The ids of a class's own fields, in the order of its row's fields; none if the class is not
     /// linked.
     pub fn field_ids(&self, class: ClassId) -> &[FieldId] {
@@ -87,11 +84,6 @@ impl ClassFacts {
             .zip(end)
             .and_then(|(start, end)| self.field_ids.get(start..end));
         ids.unwrap_or_default()
-    }
-
-    /// `java.lang.Class`.
-    pub fn class_class(&self) -> ClassId {
-        self.class_class
     }
 }
 
@@ -127,7 +119,7 @@ mod tests {
         }
         assert_eq!(
             facts
-                .slots()
+                .slots
                 .iter()
                 .map(|slot| slot.address())
                 .collect::<Vec<_>>(),
@@ -137,6 +129,6 @@ mod tests {
         assert_eq!(facts.field_ids(class(1)), []);
         assert_eq!(facts.field_ids(class(2)), ids(&[3]));
         assert_eq!(facts.field_ids(class(3)), []);
-        assert_eq!(facts.class_class(), class(1));
+        assert_eq!(facts.class_class, class(1));
     }
 }

@@ -78,12 +78,12 @@ impl Descriptions {
         };
         Self {
             by_class: facts
-                .slots()
+                .slots
                 .iter()
                 .enumerate()
                 .filter_map(describe)
                 .collect(),
-            class_class: Some(facts.class_class()),
+            class_class: Some(facts.class_class),
         }
     }
 }
@@ -315,7 +315,7 @@ mod tests {
                 .iter()
                 .map(|&(.., id)| FieldId::of_bits(id));
             self.facts.push(
-                Slot::of_handle(SLOTS + 8 * self.facts.slots().len() as u64),
+                Slot::of_handle(SLOTS + 8 * self.facts.slots.len() as u64),
                 ids,
             );
             self.tables.classes.add(ClassRow {
@@ -339,7 +339,7 @@ mod tests {
     fn classes() -> Classes {
         let class_class = ClassId::from_index(1).expect("an id");
         let mut classes = Classes {
-            tables: Tables::new(),
+            tables: Tables::default(),
             facts: ClassFacts::new(class_class),
         };
         let object = classes.add("Ljava/lang/Object;", None, Some(&[]));

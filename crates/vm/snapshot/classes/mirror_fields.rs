@@ -336,7 +336,7 @@ mod tests {
     }
 
     fn tables() -> Tables {
-        let tables = Tables::new();
+        let tables = Tables::default();
         for signature in SIGNATURES {
             let intern = |text: &str| tables.strings.intern(text.as_bytes());
             let field = |&(name, basic_type, _): &(&str, BasicType, u64)| Field {

@@ -1,9 +1,8 @@
 //! Classes that a program makes while it runs.
 
-use graph::Leaks;
 use sample::Dump;
 
-use crate::trial::read;
+use crate::trial::{leaks_of, read};
 
 /// The start of the names of classes that are a suspect, and how many they are.
 fn found(names: impl Iterator<Item = String>) -> Option<(String, u64)> {
@@ -15,7 +14,7 @@ fn found(names: impl Iterator<Item = String>) -> Option<(String, u64)> {
         dump.root(id);
     }
     read(&dump, |heap, retained| {
-        let leaks = Leaks::find(heap, retained, 10).unwrap();
+        let leaks = leaks_of(heap, retained, 10);
         let mut all = leaks.suspects.iter();
         let first = all.find(|suspect| suspect.pattern.is_some())?;
         let classes = match first.who {

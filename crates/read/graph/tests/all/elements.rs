@@ -3,7 +3,7 @@
 use graph::{Heap, Leaks, Reason, Suspect};
 use sample::Dump;
 
-use crate::trial::read;
+use crate::trial::{leaks_of, read};
 
 const APP: u64 = 0x2000;
 const QUEUE: u64 = 0x2100;
@@ -13,7 +13,7 @@ const COUNT: u64 = 5_000;
 
 fn find<T>(dump: Dump, ask: impl FnOnce(&Heap<'_>, &Leaks) -> T) -> T {
     read(&dump, |heap, retained| {
-        ask(heap, &Leaks::find(heap, retained, 10).unwrap())
+        ask(heap, &leaks_of(heap, retained, 10))
     })
 }
 

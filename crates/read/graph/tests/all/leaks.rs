@@ -1,10 +1,10 @@
 //! Suspects, their paths and the objects that they hold, on heaps of known shape.
 
-use graph::{Dominator, Heap, Input, Leaks, LeftOut, Options, Path, References, Retained, Who};
+use graph::{Dominator, Heap, Input, LeftOut, Options, Path, References, Retained, Who};
 use reader::RootKind;
 use sample::Dump;
 
-use crate::trial::read;
+use crate::trial::{leaks_of, read};
 
 const CACHE: u64 = 0x2000;
 const ENTRY: u64 = 0x2100;
@@ -54,7 +54,7 @@ fn a_static_field_that_keeps_all_is_the_first_suspect() {
     let ids = entries(&mut dump, 0x10_0000, 1000);
     dump.object_array(0x3000, &ids);
     read(&dump, |heap, retained| {
-        let leaks = Leaks::find(heap, retained, 10).unwrap();
+        let leaks = leaks_of(heap, retained, 10);
         let first = &leaks.suspects[0];
         assert_eq!(first.who, Who::Object(heap.object(0x3000).unwrap()));
         assert_eq!(first.accumulation, heap.object(0x3000));
@@ -104,7 +104,7 @@ fn many_objects_that_nothing_dominates_are_suspected_together() {
     dump.root(0x3000);
     dump.root(0x4000);
     read(&dump, |heap, retained| {
-        let leaks = Leaks::find(heap, retained, 30).unwrap();
+        let leaks = leaks_of(heap, retained, 30);
         let class = heap.class(heap.object(ids[0]).unwrap());
         assert_eq!(
             leaks.suspects[0].who,
@@ -145,7 +145,7 @@ fn what_two_long_lists_share_is_suspected_together() {
     }
     (0..COUNT).for_each(|number| dump.instance(item(number), ENTRY, &[0; 8]));
     read(&dump, |heap, retained| {
-        let leaks = Leaks::find(heap, retained, 10).unwrap();
+        let leaks = leaks_of(heap, retained, 10);
         let class = heap.class(heap.object(item(0)).unwrap());
         let who = Who::Class {
             class,

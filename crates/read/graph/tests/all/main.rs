@@ -21,6 +21,7 @@ mod own_maps;
 mod reasons;
 mod rules;
 mod runs;
+mod shapes;
 mod stream;
 mod trial;
 mod unreachable;

@@ -1,9 +1,8 @@
 //! The values of a map whose keys have its bytes, and constants that the JDK has in each program.
 
-use graph::Leaks;
 use sample::Dump;
 
-use crate::trial::read;
+use crate::trial::{leaks_of, read};
 
 const HOLDER: u64 = 0x2000;
 const MAP: u64 = 0x2100;
@@ -49,7 +48,7 @@ fn map(holder: &str, value: &str, are_shared: bool, count: u64) -> Dump {
 /// The class, number and bytes of the values of the first suspect, if it is known that they are.
 fn values(dump: &Dump) -> Option<(String, u64, u64)> {
     read(dump, |heap, retained| {
-        let leaks = Leaks::find(heap, retained, 10).unwrap();
+        let leaks = leaks_of(heap, retained, 10);
         let held = &leaks.suspects[0].held;
         let values = held.beside.filter(|_| held.are_entries)?;
         let class = heap.class_name(values.class);
@@ -83,7 +82,7 @@ fn what_the_jdk_has_in_each_program_is_no_suspect() {
     let suspects = |holder: &str, count: u64| {
         let dump = map(holder, "java/lang/Object", false, count);
         read(&dump, |heap, retained| {
-            let leaks = Leaks::find(heap, retained, 10).unwrap();
+            let leaks = leaks_of(heap, retained, 10);
             let weights = leaks.weights.iter();
             let weights: u64 = weights.map(|weight| weight.bytes).sum();
             (leaks.suspects.len(), weights > 0)

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 
 use flate2::{write::GzEncoder, Compression};
-use graph::{Heap, Input, Leaks, Options, References, Retained, Waste};
+use graph::{Heap, Input, Options, References, Retained, Waste};
 use sample::{file_of, Dump};
 
 const ENTRY: u64 = 0x2000;
@@ -72,7 +72,7 @@ fn told(file: File, threads: usize) -> Vec<String> {
     lines.push(format!("{contents:?}"));
     let paths = heap.paths(&sought, 36).unwrap();
     lines.push(format!("{paths:?}"));
-    let leaks = Leaks::find(&heap, &retained, 1).unwrap();
+    let leaks = crate::trial::leaks_of(&heap, &retained, 1);
     lines.push(format!("{leaks:?}"));
     lines.push(format!("{:?}", Waste::find(&heap, &retained).unwrap()));
     lines

@@ -1,9 +1,9 @@
 //! Hash tables of libraries that nobody here has seen.
 
-use graph::{Leaks, Reason};
+use graph::Reason;
 use sample::Dump;
 
-use crate::trial::read;
+use crate::trial::{leaks_of, read};
 
 const CACHE: u64 = 0x2000;
 const MAP: u64 = 0x2100;
@@ -54,7 +54,7 @@ fn dump(fields: &[&str]) -> Dump {
 /// The elements, and the class of the object whose field leads to them.
 fn found(dump: &Dump) -> (String, u64, String) {
     read(dump, |heap, retained| {
-        let leaks = Leaks::find(heap, retained, 10).unwrap();
+        let leaks = leaks_of(heap, retained, 10);
         let first = &leaks.suspects[0];
         let elements = first.held.elements.unwrap();
         let owner = first.way.owner.map(|(class, _)| heap.class_name(class));
@@ -103,7 +103,7 @@ fn a_shared_value_has_the_key_of_its_entry() {
     dump.object_array(0x3180, &[0x3200]);
     dump.object_array(0x3200, &plans);
     read(&dump, |heap, retained| {
-        let leaks = Leaks::find(heap, retained, 10).unwrap();
+        let leaks = leaks_of(heap, retained, 10);
         let mut some = leaks.suspects.iter();
         let numbered = Reason::Numbered(None);
         assert!(

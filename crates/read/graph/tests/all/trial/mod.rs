@@ -1,10 +1,14 @@
 //! The graph of a dump, and everything that commands do with one, on arbitrary bytes.
 #![allow(dead_code, unreachable_pub)]
 
+mod agreement;
+
 use std::fs::File;
 
 use graph::{FieldTable, GraphError, Heap, Input, Leaks, Options, References, Retained, Waste};
 use sample::Dump;
+
+use agreement::must_agree;
 
 /// Gives what is asked of a dump's graph.
 pub fn read<T>(dump: &Dump, ask: impl FnOnce(&Heap<'_>, &Retained) -> T) -> T {
@@ -12,6 +16,13 @@ pub fn read<T>(dump: &Dump, ask: impl FnOnce(&Heap<'_>, &Retained) -> T) -> T {
     let heap = Heap::read(input, Options::default()).unwrap();
     let retained = Retained::of(&heap, References::All).unwrap();
     ask(&heap, &retained)
+}
+
+/// The leaks of a heap, of which all is true that must be.
+pub fn leaks_of(heap: &Heap<'_>, retained: &Retained, percent: u64) -> Leaks {
+    let leaks = Leaks::find(heap, retained, percent).unwrap();
+    must_agree(heap, retained, &leaks);
+    leaks
 }
 
 /// Does everything that the commands do, with both rules.
@@ -28,7 +39,7 @@ pub fn analyse(file: File) -> Result<(), GraphError> {
         let retained = Retained::of(&heap, rule)?;
         let leaks = Leaks::find(&heap, &retained, 1)?;
         let all = leaks.total_bytes;
-        assert!(leaks.suspects.iter().all(|suspect| suspect.bytes <= all));
+        must_agree(&heap, &retained, &leaks);
         let objects = retained.largest(1000);
         heap.paths(&objects, graph::PATH_STEPS)?;
         heap.paths(&objects, usize::MAX)?;

@@ -23,7 +23,10 @@ import planted.judge.Peer;
 public final class Answers {
     /** How ours says that nothing leaks. MAT and hprof-analyzer have no first suspect then, so no sentence. */
     private static final Pattern CALM = Pattern.compile("does not look like a leak|^No (?:object|root)\\b");
+    /** How ours says that one dump does not tell: no accusation, but no answer either. */
+    private static final Pattern OPEN = Pattern.compile("a second dump shows whether it grows");
     private static final Pattern HOLDS = Pattern.compile("; (?:it holds|they hold) [^;]*");
+    private static final Pattern HELD = Pattern.compile(", (?:\\d+ % of them )?held by [^;]*");
     private static final String OURS = "hprof";
 
     private final Path folder;
@@ -111,32 +114,47 @@ public final class Answers {
         List<String> missing = program.facts().values().stream().filter(fact -> !isIn(fact, answer.sentence)).map(fact -> fact.name)
                 .collect(Collectors.toList());
         program.facts().keySet().forEach(fact -> count(tool, fact, !missing.contains(fact)));
-        boolean isAlarm = accuses(program.isLeak ? mended : answer);
+        Answer healthy = program.isLeak ? mended : answer;
+        boolean isOpen = isOpen(healthy);
+        boolean isAlarm = accuses(healthy);
         count(tool, "false alarms", isAlarm);
+        count(tool, "healthy, left open", isOpen);
         String cell;
         if (program.isLeak) {
+            count(tool, "leaks, left open", isOpen(answer));
             count(tool, "whole sentences", missing.isEmpty());
             count(tool, "whole but for the reason", missing.isEmpty() || missing.equals(List.of("reason")));
-            cell = (missing.isEmpty() ? "all 4" : (4 - missing.size()) + " (no " + String.join(", ", missing) + ")") + (isAlarm ? ", false alarm" : "");
+            cell = (missing.isEmpty() ? "all 4" : (4 - missing.size()) + " (no " + String.join(", ", missing) + ")") + (isAlarm ? ", false alarm" : isOpen ? ", mended left open" : "");
         } else {
-            cell = (isAlarm ? "**false alarm**" : "calm") + (missing.isEmpty() ? "" : ", not the largest");
+            cell = (isAlarm ? "**false alarm**" : isOpen ? "left open" : "calm") + (missing.isEmpty() ? "" : ", not the largest");
         }
-        if (isVerbose && tool.equals(OURS) && (isAlarm || !missing.isEmpty())) {
+        if (isVerbose && tool.equals(OURS) && (isAlarm || isOpen || !missing.isEmpty())) {
             System.out.println("\n" + program + (missing.isEmpty() ? "" : " lacks " + missing) + "\n    " + answer.sentence);
-            if (program.isLeak && isAlarm) {
+            if (program.isLeak && (isAlarm || isOpen)) {
                 System.out.println("    mended: " + mended.sentence);
             }
         }
         return cell;
     }
 
-    /** What a thing holds does not hold it. */
+    /** What a thing holds does not hold it, and what holds it is not the thing. */
     private static boolean isIn(Fact fact, String sentence) {
-        return fact.isIn(fact.name.equals("holder") ? HOLDS.matcher(sentence).replaceAll("") : sentence);
+        switch (fact.name) {
+            case "holder":
+                return fact.isIn(HOLDS.matcher(sentence).replaceAll(""));
+            case "class":
+                return fact.isIn(HELD.matcher(sentence).replaceAll(""));
+            default:
+                return fact.isIn(sentence);
+        }
     }
 
     private static boolean accuses(Answer answer) {
-        return !answer.sentence.isEmpty() && !CALM.matcher(answer.sentence).find();
+        return !answer.sentence.isEmpty() && !CALM.matcher(answer.sentence).find() && !isOpen(answer);
+    }
+
+    private static boolean isOpen(Answer answer) {
+        return OPEN.matcher(answer.sentence).find();
     }
 
     private void count(String tool, String what, boolean is) {
