@@ -102,7 +102,7 @@ impl JavaErrors {
 
     /// `ClassFileLoadHook`: the class file with the calls inserted; `None` for all other classes.
     pub(crate) fn rewrite(&self, bytes: &[u8], loader: Option<&Object<'_>>) -> Option<Vec<u8>> {
-        if loader.is_some() || ClassFile::parse(bytes).ok()?.name() != CLASS {
+        if loader.is_some() || ClassFile::parse(bytes).ok()?.name != CLASS {
             return None;
         }
         let plan = Plan {

@@ -67,7 +67,7 @@ mod tests {
         let written = file.finish_with_tail(0).unwrap();
         let path = outlet.to_string().into();
         assert_eq!(written, Written { path, bytes: 4 });
-        DumpFile::create(&outlet).unwrap().abandon();
+        drop(DumpFile::create(&outlet).unwrap());
         connection.end_sending("the end");
         let mut all = Vec::new();
         peer.read_to_end(&mut all).unwrap();

@@ -144,11 +144,6 @@ impl DumpFile {
         self.join()
     }
 
-    /// Abandons the dump: waits for the thread, and leaves neither a file nor a `.part` file.
-    pub fn abandon(self) {
-        // Dropping it abandons the dump.
-    }
-
     /// Sends the thread a question and waits for the answer.
     fn ask<T>(&self, question: impl FnOnce(Reply<T>) -> Message) -> Result<T, WriteError> {
         let (reply, answer) = bounded(1);

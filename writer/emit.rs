@@ -8,12 +8,12 @@ use tables::{
 };
 
 use crate::heap_record;
-use crate::record::{self, GraphHeader, Header};
+use crate::record;
 use crate::{Deliver, Segments, WriteError};
 use format::record::{Frame, LoadClass, Record, StartThread, Trace, Utf8};
 use format::redaction::stars;
 use format::sub_record::HeapRecord;
-use format::{mutf8, ObjectSizes, Root as RootRecord, RootKind, LINE_NATIVE, LINE_UNKNOWN};
+use format::{mutf8, Root as RootRecord, RootKind, LINE_NATIVE, LINE_UNKNOWN};
 use std::collections::HashSet;
 
 /// Bytes of a delivered buffer.
@@ -46,66 +46,14 @@ impl Texts<'_> {
     }
 }
 
-/// Everything before the first segment: header, strings, classes, frames, traces, threads.
+/// Everything before the first segment: the header (see [`record::header`] and
+/// [`record::graph_header`]), strings, classes, frames, traces, threads.
 ///
 /// A record follows all records to which it refers. `class_object` returns a class's mirror in the
-/// file; a class without one is left out, as is a thread without a row in `objects`. `millis` is
-/// the time of the dump, in milliseconds since 1 January 1970, UTC. Errors: the receiver's, and
-/// `TooLarge`.
+/// file; a class without one is left out, as is a thread without a row in `objects`. Errors: the
+/// receiver's, and `TooLarge`.
 pub fn head(
-    tables: &Tables,
-    objects: &ObjectTable,
-    class_object: impl Fn(ClassId) -> Option<ObjectId>,
-    millis: u64,
-    deliver: &mut impl Deliver,
-) -> Result<(), WriteError> {
-    head_with((tables, Texts::All), objects, class_object, millis, deliver)
-}
-
-/// Like [`head`], with a choice of texts.
-pub fn head_with(
-    tables: (&Tables, Texts<'_>),
-    objects: &ObjectTable,
-    class_object: impl Fn(ClassId) -> Option<ObjectId>,
-    millis: u64,
-    deliver: &mut impl Deliver,
-) -> Result<(), WriteError> {
-    let header = Header {
-        millis_since_epoch: millis,
-    };
-    write_head(
-        |out| header.encode(out),
-        tables,
-        objects,
-        class_object,
-        deliver,
-    )
-}
-
-/// The head of a graph stream; `sizes` describes the objects of the JVM.
-pub fn graph_head(
-    tables: (&Tables, Texts<'_>),
-    objects: &ObjectTable,
-    class_object: impl Fn(ClassId) -> Option<ObjectId>,
-    (millis, sizes): (u64, ObjectSizes),
-    deliver: &mut impl Deliver,
-) -> Result<(), WriteError> {
-    let header = GraphHeader {
-        millis_since_epoch: millis,
-        sizes,
-    };
-    write_head(
-        |out| header.encode(out),
-        tables,
-        objects,
-        class_object,
-        deliver,
-    )
-}
-
-/// Writes a header and the records of the tables.
-fn write_head(
-    header: impl FnOnce(&mut Vec<u8>) -> Result<(), WriteError>,
+    header: Vec<u8>,
     (tables, texts): (&Tables, Texts<'_>),
     objects: &ObjectTable,
     class_object: impl Fn(ClassId) -> Option<ObjectId>,
@@ -113,10 +61,9 @@ fn write_head(
 ) -> Result<(), WriteError> {
     let mut head = HeadBuffer {
         deliver,
-        buffer: Vec::new(),
+        buffer: header,
         result: Ok(()),
     };
-    head.put(header);
     let kept = texts.kept(tables);
     tables.strings.for_each(|id, bytes| {
         let is_kept = kept.as_ref().is_none_or(|kept| kept.contains(&id));
@@ -350,12 +297,8 @@ struct HeadBuffer<'a, D> {
 
 impl<D: Deliver> HeadBuffer<'_, D> {
     fn record(&mut self, record: &Record) {
-        self.put(|out| record::encode(record, out));
-    }
-
-    fn put(&mut self, encode: impl FnOnce(&mut Vec<u8>) -> Result<(), WriteError>) {
         if self.result.is_ok() {
-            self.result = encode(&mut self.buffer);
+            self.result = record::encode(record, &mut self.buffer);
         }
         if self.result.is_ok() && self.buffer.len() >= BUFFER_BYTES {
             self.result = self.deliver.deliver(std::mem::take(&mut self.buffer));
@@ -398,7 +341,15 @@ mod tests {
             Ok(())
         };
         let class_object = |class: ClassId| ObjectId::new(u64::from(class.get()) * 8);
-        head(tables, objects, class_object, 5, &mut receive).unwrap();
+        let texts = (tables, Texts::All);
+        head(
+            crate::record::header(5),
+            texts,
+            objects,
+            class_object,
+            &mut receive,
+        )
+        .unwrap();
         file
     }
 
@@ -463,7 +414,14 @@ mod tests {
         };
         let kept = [invented];
         let told = (&tables, Texts::Names(&kept));
-        head_with(told, &objects, |_| None, 5, &mut receive).unwrap();
+        head(
+            crate::record::header(5),
+            told,
+            &objects,
+            |_| None,
+            &mut receive,
+        )
+        .unwrap();
         let records = records(&file);
         let texts = records.iter().filter(|record| record.0 == record::UTF8);
         let texts: Vec<_> = texts.map(|record| &record.1[8..]).collect();
@@ -509,7 +467,15 @@ mod tests {
             sizes.push(bytes.len());
             Ok(())
         };
-        head(&tables, &ObjectTable::default(), |_| None, 0, &mut receive).unwrap();
+        let (objects, texts) = (ObjectTable::default(), (&tables, Texts::All));
+        head(
+            crate::record::header(0),
+            texts,
+            &objects,
+            |_| None,
+            &mut receive,
+        )
+        .unwrap();
         assert_eq!(sizes.len(), 3);
         assert!(sizes.iter().all(|&size| size < BUFFER_BYTES + 2_000));
     }
@@ -517,11 +483,13 @@ mod tests {
     #[test]
     fn the_receivers_error_ends_the_head() {
         let mut receive = |_| Err(WriteError::Closed);
+        let (tables, objects) = (Tables::default(), ObjectTable::default());
+        let texts = (&tables, Texts::All);
         let written = head(
-            &Tables::default(),
-            &ObjectTable::default(),
+            crate::record::header(0),
+            texts,
+            &objects,
             |_| None,
-            0,
             &mut receive,
         );
         assert_eq!(written, Err(WriteError::Closed));

@@ -49,7 +49,6 @@ mod stream_sink;
 mod tail;
 mod tail_writer;
 mod text_stream;
-mod turn;
 mod whole;
 mod worker;
 

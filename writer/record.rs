@@ -5,62 +5,32 @@
 use format::record::Record;
 use format::{ObjectSizes, HEADER_1_0_2, HEADER_GRAPH, ID_SIZE_BYTES};
 
-use crate::encoder::{self, put_u4, put_u8, u4};
+use crate::encoder::{self, put_u4, u4};
 use crate::WriteError;
 
-/// The first bytes of the file: name and version, size of ids, time.
-#[derive(Clone, Copy, Debug)]
-pub struct Header {
-    /// Milliseconds since 1 January 1970, UTC, at the dump.
-    pub millis_since_epoch: u64,
+/// The first bytes of the file: name and version, size of ids, time of the dump in milliseconds
+/// since 1 January 1970, UTC.
+pub fn header(millis_since_epoch: u64) -> Vec<u8> {
+    // "High word, low word" is one big-endian u8.
+    let millis = millis_since_epoch.to_be_bytes();
+    [HEADER_1_0_2, &[0], &ID_SIZE_BYTES.to_be_bytes(), &millis].concat()
 }
 
-impl Header {
-    /// Appends the header. Never an error.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        out.extend_from_slice(HEADER_1_0_2);
-        out.push(0);
-        put_u4(out, ID_SIZE_BYTES);
-        // "High word, low word" is one big-endian u8.
-        put_u8(out, self.millis_since_epoch);
-        Ok(())
+/// The first bytes of a graph stream: those of a file, and the sizes of the JVM's objects. The
+/// error is [`WriteError::TooLarge`].
+pub fn graph_header(millis_since_epoch: u64, sizes: ObjectSizes) -> Result<Vec<u8>, WriteError> {
+    let millis = millis_since_epoch.to_be_bytes();
+    let mut header = [HEADER_GRAPH, &[0], &ID_SIZE_BYTES.to_be_bytes(), &millis].concat();
+    for bytes in [
+        sizes.header_bytes,
+        sizes.array_header_bytes,
+        sizes.reference_bytes,
+        sizes.alignment_bytes,
+    ] {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        put_u4(&mut header, u4("a size of objects", bytes)?);
     }
-}
-
-/// The first bytes of a graph stream: those of a file, and the sizes of the JVM's objects.
-#[derive(Clone, Copy, Debug)]
-pub struct GraphHeader {
-    /// Milliseconds since 1 January 1970, UTC, at the dump.
-    pub millis_since_epoch: u64,
-    /// The sizes of objects in the heap.
-    pub sizes: ObjectSizes,
-}
-
-impl GraphHeader {
-    /// Appends the header. The error is [`WriteError::TooLarge`].
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        let ObjectSizes {
-            header_bytes,
-            array_header_bytes,
-            reference_bytes,
-            alignment_bytes,
-            value_header_bytes: _,
-        } = self.sizes;
-        out.extend_from_slice(HEADER_GRAPH);
-        out.push(0);
-        put_u4(out, ID_SIZE_BYTES);
-        put_u8(out, self.millis_since_epoch);
-        for bytes in [
-            header_bytes,
-            array_header_bytes,
-            reference_bytes,
-            alignment_bytes,
-        ] {
-            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-            put_u4(out, u4("a size of objects", bytes)?);
-        }
-        Ok(())
-    }
+    Ok(header)
 }
 
 /// Appends a record, or nothing if it returns an error, which can only be

@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn what_is_given_up_or_has_another_size_is_not_handed_on() {
-        assert_eq!(handed_on(DumpFile::abandon), None);
+        assert_eq!(handed_on(drop), None);
         let all = handed_on(|file| {
             file.head(b"head".to_vec()).unwrap();
             let error = file.finish_with_tail(1).unwrap_err();

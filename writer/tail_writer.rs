@@ -7,9 +7,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
+use crossbeam_channel::{bounded, Receiver, Sender};
+
 use crate::gzip_sink::GzipSink;
-use crate::turn::Turn;
 use crate::{Deliver, DumpFile, ObjectsSender, Sink, StartWorker, Tail, WriteError, Written};
+
+/// The turn that one sender has at a time: its message is the only one in the channel.
+type Turn = (Sender<()>, Receiver<()>);
 
 /// The tail that is being written.
 ///
@@ -19,7 +23,7 @@ use crate::{Deliver, DumpFile, ObjectsSender, Sink, StartWorker, Tail, WriteErro
 pub struct TailWriter {
     // A dump whose sink appends to a file that the parent began.
     dump: DumpFile,
-    turn: Arc<Turn>,
+    turn: Turn,
     bytes: Arc<AtomicU64>,
     is_compressed: bool,
 }
@@ -52,7 +56,7 @@ impl TailWriter {
         };
         Ok(Self {
             dump: DumpFile::with_sink(sink, start_worker)?,
-            turn: Arc::default(),
+            turn: bounded(1),
             bytes,
             is_compressed: level.is_some(),
         })
@@ -62,7 +66,7 @@ impl TailWriter {
     pub fn sender(&self) -> TailSender {
         TailSender {
             objects: self.dump.objects_sender(),
-            turn: Arc::clone(&self.turn),
+            turn: self.turn.clone(),
             holds: false,
         }
     }
@@ -101,7 +105,7 @@ impl TailWriter {
 #[derive(Debug)]
 pub struct TailSender {
     objects: ObjectsSender,
-    turn: Arc<Turn>,
+    turn: Turn,
     holds: bool,
 }
 
@@ -110,7 +114,7 @@ impl Clone for TailSender {
     fn clone(&self) -> Self {
         Self {
             objects: self.objects.clone(),
-            turn: Arc::clone(&self.turn),
+            turn: self.turn.clone(),
             holds: false,
         }
     }
@@ -133,7 +137,8 @@ impl Deliver for TailSender {
 
     fn hold(&mut self) {
         if !self.holds {
-            self.turn.take();
+            // Waits while another sender has the turn.
+            let _ = self.turn.0.send(());
             self.holds = true;
         }
     }
@@ -141,7 +146,7 @@ impl Deliver for TailSender {
     fn release(&mut self) {
         if self.holds {
             self.holds = false;
-            self.turn.give_back();
+            let _ = self.turn.1.try_recv();
         }
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn told(mut bytes: impl Read) -> Option<String> {
 mod tests {
     use super::*;
     use tables::ObjectTable;
-    use writer::emit;
+    use writer::{emit, record};
 
     fn head(because: Option<&str>) -> Vec<u8> {
         let tables = Tables::default();
@@ -57,7 +57,15 @@ mod tests {
             all.extend(bytes);
             Ok(())
         };
-        emit::head(&tables, &ObjectTable::default(), |_| None, 7, &mut deliver).expect("a head");
+        let (header, texts) = (record::header(7), (&tables, emit::Texts::All));
+        emit::head(
+            header,
+            texts,
+            &ObjectTable::default(),
+            |_| None,
+            &mut deliver,
+        )
+        .expect("a head");
         all
     }
 

@@ -80,17 +80,13 @@ mod tests {
     use super::*;
     use std::fs::{self, File};
     use std::path::Path;
-    use writer::record::Header;
     use writer::{Deliver, GzipLevel, Target};
 
     /// A global reference to object 16, in a segment.
     const ROOT: &[u8] = b"\x1C\0\0\0\0\0\0\0\x11\x01\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\0\x20";
 
     fn head() -> Vec<u8> {
-        let mut head = Vec::new();
-        let millis_since_epoch = 0;
-        Header { millis_since_epoch }.encode(&mut head).unwrap();
-        head
+        writer::record::header(0)
     }
 
     fn dump(path: &Path, gzip: Option<GzipLevel>) -> DumpFile {
@@ -146,7 +142,7 @@ mod tests {
             file.finish_with_tail(1),
             Err(WriteError::WrongSize { .. })
         ));
-        dump(&path, None).abandon();
+        dump(&path, None);
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
     }
 }

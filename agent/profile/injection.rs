@@ -224,11 +224,11 @@ impl Injection {
         };
         if [names::TRACKER, names::NATIVES]
             .map(str::as_bytes)
-            .contains(&class.name())
+            .contains(&class.name)
         {
             return None;
         }
-        if class.name() == OBJECT && loader.is_none() {
+        if class.name == OBJECT && loader.is_none() {
             let gate = self.gate.get()?;
             // If there can be no environment, the one before inserts the gate, after what others
             // insert.
@@ -246,9 +246,9 @@ impl Injection {
 
     fn rewritten(&self, class: &ClassFile<'_>, bytes: &[u8], route: Route) -> Option<Vec<u8>> {
         let is_jdks = route == Route::Tracker;
-        let is_object = class.name() == OBJECT && is_jdks;
-        let calls = self.is_timed(class.name());
-        let switches = self.calls.is_some() && SWITCHING.first() == Some(&class.name());
+        let is_object = class.name == OBJECT && is_jdks;
+        let calls = self.is_timed(class.name);
+        let switches = self.calls.is_some() && SWITCHING.first() == Some(&class.name);
         let plan = Plan {
             route,
             gate: is_object,
@@ -284,7 +284,7 @@ impl Injection {
         let Some(loader) = loader else {
             return Route::Tracker;
         };
-        if class.super_name() == Some(OBJECT) {
+        if class.super_name == Some(OBJECT) {
             return Route::Object;
         }
         let resolved = self
@@ -320,9 +320,9 @@ impl Injection {
     }
 
     fn class(&self, class: &ClassFile<'_>) -> ClassId {
-        let mut signature = Vec::with_capacity(class.name().len() + 2);
+        let mut signature = Vec::with_capacity(class.name.len() + 2);
         signature.push(b'L');
-        signature.extend_from_slice(class.name());
+        signature.extend_from_slice(class.name);
         signature.push(b';');
         self.traces.class(&signature)
     }
@@ -331,7 +331,7 @@ impl Injection {
     /// name in two loaders share one.
     fn number(&self, class: &ClassFile<'_>, method: Method<'_>) -> Option<u32> {
         // It does nothing, and every new object calls it.
-        if class.name() == b"java/lang/Object" && method.name == b"<init>" {
+        if class.name == b"java/lang/Object" && method.name == b"<init>" {
             return None;
         }
         let tables = &self.traces.tables;

@@ -38,7 +38,7 @@ fn name_threads(summary: &mut Summary, file: &InputFile) -> Result<(), Failure> 
         return Ok(());
     }
     let mut dump = file.reader()?;
-    let (classes, strings) = (&mut summary.classes, &summary.strings);
+    let (classes, strings) = (&summary.classes, &summary.strings);
     let names = if dump.is_of_file() {
         reader::thread_names_at(&mut dump, &summary.places, classes, strings, &ids)
     } else {

@@ -35,11 +35,9 @@ impl fmt::Display for Share {
     }
 }
 
-/// A row and its place.
+/// A row, and how it ranks.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranked<'a, R> {
-    /// The place, from 1.
-    pub rank: usize,
     /// This row's share of all rows, including those below the cutoff.
     pub own: Share,
     /// The sum of the shares of this row and all before it; 100
@@ -70,11 +68,10 @@ impl<'a, R> Ranking<'a, R> {
         sorted.sort_by_cached_key(|row| (Reverse(weight(row)), tie(row)));
         let share = |part| Share { part, whole };
         let mut accumulated = 0;
-        let ranked = sorted.into_iter().enumerate().map(|(place, row)| {
+        let ranked = sorted.into_iter().map(|row| {
             let part = u128::from(weight(row));
             accumulated += part;
             Ranked {
-                rank: place + 1,
                 own: share(part),
                 accumulated: share(accumulated),
                 row,

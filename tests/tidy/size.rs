@@ -7,20 +7,20 @@ use std::path::Path;
 /// Most lines of product code of each package: neither blank nor comment, without tests, examples
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 14] = [
-    ("agent", 14653),
+    ("agent", 14629),
     ("cli", 11694),
-    ("crates/base/format", 1599),
+    ("crates/base/format", 1592),
     ("crates/base/headroom", 281),
-    ("crates/base/options", 1812),
-    ("crates/read/graph", 10269),
-    ("crates/read/reader", 6880),
-    ("crates/read/text", 1327),
-    ("crates/vm/bytecode", 2523),
+    ("crates/base/options", 1787),
+    ("crates/read/graph", 10271),
+    ("crates/read/reader", 6798),
+    ("crates/read/text", 1149),
+    ("crates/vm/bytecode", 2359),
     ("crates/vm/hotspot", 4475),
     ("crates/vm/jvm", 4728),
     ("crates/vm/snapshot", 3518),
-    ("tables", 968),
-    ("writer", 3811),
+    ("tables", 966),
+    ("writer", 3706),
 ];
 /// Most words of each document.
 const MOST_WORDS: [(&str, usize); 25] = [

@@ -70,7 +70,8 @@ fn dump(dump: &DumpFile) -> Result<(), WriteError> {
     let mut objects = ObjectTable::default();
     let object = objects.push_at(0x1_0000).unwrap();
     let object = objects.id(object).unwrap();
-    emit::head(&tables, &objects, |_| None, 0, &mut |bytes| {
+    let (header, texts) = (writer::record::header(0), (&tables, emit::Texts::All));
+    emit::head(header, texts, &objects, |_| None, &mut |bytes| {
         dump.head(bytes)
     })?;
     let mut segments = Segments::new(|bytes| dump.head(bytes));

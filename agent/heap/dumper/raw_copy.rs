@@ -7,7 +7,7 @@ use format::record::{self, Record, Utf8};
 use format::{HEADER_1_0_1, HEADER_1_0_2, RECORD_HEADER_BYTES};
 use std::io::{self, Read};
 use tables::StringTable;
-use writer::record::{encode, Header};
+use writer::record::{encode, header};
 use writer::{Deliver, DumpFile, Written};
 
 /// Bytes that are read at a time.
@@ -26,16 +26,16 @@ pub(super) fn copy(
     texts: &StringTable,
     file: DumpFile,
 ) -> Result<Written, DumpError> {
-    let mut header = [0; HEADER_BYTES];
-    raw.read_exact(&mut header)
+    let mut old = [0; HEADER_BYTES];
+    raw.read_exact(&mut old)
         .map_err(|error| unreadable(&error))?;
-    let has_end = header.starts_with(HEADER_1_0_2);
-    if !has_end && !header.starts_with(HEADER_1_0_1) {
+    let has_end = old.starts_with(HEADER_1_0_2);
+    if !has_end && !old.starts_with(HEADER_1_0_1) {
         return Err(DumpError::Unreadable("its header is not known".to_owned()));
     }
-    let millis_since_epoch = header.last_chunk().copied().map_or(0, u64::from_be_bytes);
-    let mut block = Vec::new();
-    let mut told = Header { millis_since_epoch }.encode(&mut block);
+    let millis_since_epoch = old.last_chunk().copied().map_or(0, u64::from_be_bytes);
+    let mut block = header(millis_since_epoch);
+    let mut told = Ok(());
     texts.for_each(|id, text| {
         if told.is_ok() {
             let text = Record::Utf8(Utf8::new(id.into(), text.to_vec()));

@@ -31,7 +31,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use tables::{ClassId, ObjectIndex, StringId};
 use writer::emit::{self, Texts};
-use writer::DumpFile;
+use writer::{record, DumpFile};
 
 /// How much later than the child's own watchdog the parent gives up on a silent child.
 const GRACE: Duration = Duration::from_secs(5);
@@ -184,12 +184,11 @@ impl Conversation<'_, '_> {
             false => Texts::All,
         };
         let tables = (self.catalogue.tables, texts);
-        if attempt.order.has_no_dump() {
-            let facts = (millis, attempt.sizes.unwrap_or_default());
-            emit::graph_head(tables, objects, mirror, facts, &mut deliver)?;
-        } else {
-            emit::head_with(tables, objects, mirror, millis, &mut deliver)?;
-        }
+        let header = match attempt.order.has_no_dump() {
+            true => record::graph_header(millis, attempt.sizes.unwrap_or_default())?,
+            false => record::header(millis),
+        };
+        emit::head(header, tables, objects, mirror, &mut deliver)?;
         file.head(self.site_records.to_vec())?;
         file.flush()?;
         let depth = |trace| {

@@ -12,10 +12,11 @@ use jvm::os::host::unix_millis;
 use std::collections::BTreeSet;
 use tables::profile::Sites;
 use tables::{ClassId, ObjectId, ObjectTable, ThreadId, TraceId};
+use writer::emit::{self, Texts};
 use writer::profile_record::{alloc_sites, control_settings, heap_summary};
-use writer::record::encode;
+use writer::record::{encode, header};
 use writer::site_rows::sites;
-use writer::{emit, DumpFile, WriteError};
+use writer::{DumpFile, WriteError};
 
 /// Writes the whole file: head, settings, and one record for each profile.
 pub(crate) fn write(
@@ -28,10 +29,10 @@ pub(crate) fn write(
     let class_object = |class: ClassId| ObjectId::new(u64::from(class.get()));
     let threads = threads(profiles, asked.options.hides_names());
     emit::head(
-        &profiles.traces.tables,
+        header(unix_millis()),
+        (&profiles.traces.tables, Texts::All),
         &ObjectTable::default(),
         class_object,
-        unix_millis(),
         &mut |bytes| file.head(bytes),
     )?;
     let mut out = Vec::new();

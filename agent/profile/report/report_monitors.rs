@@ -4,11 +4,12 @@ use crate::message::counted;
 use crate::profile::monitors::waits::{WaitEvent, Waits};
 use crate::profile::monitors::{Contended, MonitorFigures, Place};
 use crate::profile::stacks::StackTraces;
+use std::collections::HashSet;
 use std::io::{Result, Write};
 use std::sync::Arc;
 use tables::profile::{Contention, Contentions};
 use tables::{ThreadId, TraceId};
-use text::{Moment, Monitor, MonitorDump, MonitorEvent, MonitorTimeBlock, Report};
+use text::{Moment, Monitor};
 
 /// Nanoseconds per millisecond.
 const NANOS: u64 = 1_000_000;
@@ -29,16 +30,16 @@ pub(crate) fn write(
     traces: &StackTraces,
     cutoff: f64,
     at: Moment,
-    report: &Report,
+    threads: &HashSet<ThreadId>,
     out: &mut impl Write,
 ) -> Result<()> {
     let counted = &figures.counted;
-    write_waits(&counted.waits, traces, report, out)?;
+    write_waits(&counted.waits, traces, threads, out)?;
     write_state(figures, traces, out)?;
     let rows = contention(&counted.contention, traces);
     let rows: Vec<_> = rows.iter().map(Row::contention).collect();
     let contentions = &Contentions::new(&rows, cutoff);
-    MonitorTimeBlock { contentions, at }.encode(out)
+    text::monitor_time(contentions, at, out)
 }
 
 /// The blocks' contents, for the report's summary line.
@@ -71,33 +72,29 @@ pub(crate) fn summary(figures: &MonitorFigures) -> String {
 fn write_waits(
     waits: &Waits,
     traces: &StackTraces,
-    report: &Report,
+    threads: &HashSet<ThreadId>,
     out: &mut impl Write,
 ) -> Result<()> {
     // A thread that ended long ago is forgotten.
-    let named = |thread: ThreadId| report.has_thread(thread).then_some(thread);
+    let named = |thread: ThreadId| threads.contains(&thread).then_some(thread);
     for event in waits.events() {
         match *event {
             WaitEvent::Wait {
                 class,
                 timeout_millis,
                 thread,
-            } => MonitorEvent::Wait {
-                signature: &traces.signature(class),
-                timeout_millis,
-                thread: named(thread),
+            } => {
+                let signature = traces.signature(class);
+                text::monitor_wait(&signature, timeout_millis, named(thread), out)?;
             }
-            .encode(out)?,
             WaitEvent::Waited {
                 class,
                 nanos,
                 thread,
-            } => MonitorEvent::Waited {
-                signature: &traces.signature(class),
-                waited_millis: nanos / NANOS,
-                thread: named(thread),
+            } => {
+                let signature = traces.signature(class);
+                text::monitor_waited(&signature, nanos / NANOS, named(thread), out)?;
             }
-            .encode(out)?,
         }
     }
     Ok(())
@@ -118,11 +115,7 @@ fn write_state(figures: &MonitorFigures, traces: &StackTraces, out: &mut impl Wr
             waiting_to_be_notified: &row.waiting_to_be_notified,
         })
         .collect();
-    MonitorDump {
-        threads: &state.threads,
-        monitors: &monitors,
-    }
-    .encode(out)
+    text::monitor_dump(&state.threads, &monitors, out)
 }
 
 struct Row {

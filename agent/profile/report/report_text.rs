@@ -10,13 +10,11 @@ use crate::profile::times::call_rows::NamedCall;
 use crate::profile::Profiles;
 use jvm::os::host::{unix_millis, utc_offset_seconds};
 use options::Cpu;
+use std::collections::HashSet;
 use std::io::{Result, Write};
 use tables::profile::{Costs, Sites};
 use tables::{ThreadId, TraceId};
-use text::{
-    CpuSamplesBlock, CpuTimeBlock, Frame, Header, Moment, OldProfile, Report, SitesBlock,
-    ThreadStart, Trace,
-};
+use text::{Frame, Moment};
 use writer::site_rows::sites;
 
 /// Writes the head, the threads, all traces to which the blocks refer, and then one block for each
@@ -33,18 +31,26 @@ pub(crate) fn write(
         return write_old(figures, profiles, out);
     }
     let at = now();
-    Header { created: at }.encode(out)?;
-    let mut report = Report::new();
-    report.begin_dump(out)?;
+    text::header(at, out)?;
     let threads = profiles.traces.threads.rows(asked.options.hides_names());
-    write_threads(threads, &mut report, out)?;
+    write_threads(&threads, out)?;
+    let threads = threads.iter().map(|(id, _)| *id).collect();
+    let mut written = HashSet::new();
     if figures.part == Part::Traces {
         let mut all = Vec::new();
         let tables = &profiles.traces.tables;
         tables.traces.for_each(|serial, _| all.push(serial));
-        write_traces(all.into_iter(), &profiles.traces, &mut report, out)?;
+        write_traces(all.into_iter(), &profiles.traces, &mut written, out)?;
     }
-    write_blocks(figures, profiles, asked, is_old, at, &mut report, out)?;
+    write_blocks(
+        figures,
+        profiles,
+        asked,
+        is_old,
+        at,
+        (&threads, written),
+        out,
+    )?;
     if is_old {
         return write_old(figures, profiles, out);
     }
@@ -57,7 +63,7 @@ fn write_blocks(
     asked: &Order<'_>,
     is_old: bool,
     at: Moment,
-    report: &mut Report,
+    (threads, mut written): (&HashSet<ThreadId>, HashSet<TraceId>),
     out: &mut impl Write,
 ) -> Result<()> {
     let traces = &profiles.traces;
@@ -82,18 +88,18 @@ fn write_blocks(
     let serials = contended.into_iter().flatten();
     let serials = serials.chain(sites.iter().flat_map(Sites::traces));
     let serials = serials.chain(samples.iter().chain(&times).flat_map(Costs::traces));
-    write_traces(serials, traces, report, out)?;
+    write_traces(serials, traces, &mut written, out)?;
     if let Some(monitors) = monitors {
-        report_monitors::write(monitors, traces, asked.cutoff, at, report, out)?;
+        report_monitors::write(monitors, traces, asked.cutoff, at, threads, out)?;
     }
     if let Some(sites) = &sites {
-        SitesBlock { sites, at }.encode(out)?;
+        text::sites(sites, at, out)?;
     }
     if let Some(samples) = &samples {
-        CpuSamplesBlock { samples, at }.encode(out)?;
+        text::cpu_samples(samples, at, out)?;
     }
     match &times {
-        Some(times) => CpuTimeBlock { times, at }.encode(out),
+        Some(times) => text::cpu_time(times, at, out),
         None => Ok(()),
     }
 }
@@ -104,24 +110,15 @@ fn write_old(figures: &Figures, profiles: &Profiles, out: &mut impl Write) -> Re
     let rows = figures.calls.as_deref().unwrap_or_default();
     let named: Vec<_> = rows.iter().map(|row| NamedCall::new(row, traces)).collect();
     let calls: Vec<_> = named.iter().map(NamedCall::old).collect();
-    OldProfile { calls: &calls }.encode(out)
+    text::old_profile(&calls, out)
 }
 
-fn write_threads(
-    threads: Vec<(ThreadId, KnownThread)>,
-    report: &mut Report,
-    out: &mut impl Write,
-) -> Result<()> {
+fn write_threads(threads: &[(ThreadId, KnownThread)], out: &mut impl Write) -> Result<()> {
     for (id, thread) in threads {
-        let start = ThreadStart {
-            thread: id,
-            object: None,
-            name: &thread.names.name,
-            group: &thread.names.group,
-        };
-        report.thread_start(&start, out)?;
+        // Objects have no ids in this report.
+        text::thread_start(id.get(), 0, &thread.names.name, &thread.names.group, out)?;
         if thread.has_ended {
-            report.thread_end(id, out)?;
+            text::thread_end(id.get(), out)?;
         }
     }
     Ok(())
@@ -131,39 +128,26 @@ fn write_threads(
 fn write_traces(
     serials: impl Iterator<Item = TraceId>,
     traces: &StackTraces,
-    report: &mut Report,
+    written: &mut HashSet<TraceId>,
     out: &mut impl Write,
 ) -> Result<()> {
     for serial in serials {
-        if !report.has_trace(serial) {
-            write_trace(serial, traces, report, out)?;
+        if written.insert(serial) {
+            write_trace(serial, traces, out)?;
         }
     }
     Ok(())
 }
 
-fn write_trace(
-    serial: TraceId,
-    traces: &StackTraces,
-    report: &mut Report,
-    out: &mut impl Write,
-) -> Result<()> {
+fn write_trace(serial: TraceId, traces: &StackTraces, out: &mut impl Write) -> Result<()> {
     let rows = traces.named_frames(serial);
-    let frames: Vec<Frame<'_>> = rows
-        .iter()
-        .map(|frame| Frame {
-            method: frame.named_method(),
-            source: &frame.source,
-            line: frame.line,
-        })
-        .collect();
-    let trace = Trace {
-        serial,
-        thread: traces.tables.traces.get(serial).and_then(|it| it.thread),
-        phase: None,
-        frames: &frames,
-    };
-    report.trace(&trace, out).map(|_| ())
+    let frames = rows.iter().map(|frame| Frame {
+        method: frame.named_method(),
+        source: &frame.source,
+        line: frame.line,
+    });
+    let thread = traces.tables.traces.get(serial).and_then(|it| it.thread);
+    text::trace(serial.get(), thread, frames, out)
 }
 
 /// The current local time, for the report's head.

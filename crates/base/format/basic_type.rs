@@ -46,18 +46,11 @@ impl BasicType {
     /// The type that the first byte of a field descriptor stands for (JVM specification, 4.3.2), or
     /// `None`.
     pub fn from_descriptor(first_byte: u8) -> Option<Self> {
-        Some(match first_byte {
-            b'L' | b'[' => Self::Object,
-            b'Z' => Self::Boolean,
-            b'C' => Self::Char,
-            b'F' => Self::Float,
-            b'D' => Self::Double,
-            b'B' => Self::Byte,
-            b'S' => Self::Short,
-            b'I' => Self::Int,
-            b'J' => Self::Long,
-            _ => return None,
-        })
+        if matches!(first_byte, b'L' | b'[') {
+            return Some(Self::Object);
+        }
+        let mut primitive = (4..=11).filter_map(Self::from_code);
+        primitive.find(|kind| kind.array_name().as_bytes() == [b'[', first_byte])
     }
 
     /// The name that the class of arrays of this type has in dumps; for references that of

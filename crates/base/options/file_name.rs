@@ -26,28 +26,6 @@ enum Part {
     Host,
 }
 
-/// The values for a pattern.
-#[derive(Clone, Debug)]
-struct Facts {
-    process_id: u32,
-    unix_seconds: u64,
-    number: u64,
-    host: String,
-}
-
-impl Facts {
-    fn of_dump(number: u64) -> Self {
-        Self {
-            process_id: std::process::id(),
-            unix_seconds: SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .map_or(0, |since| since.as_secs()),
-            number,
-            host: plain_host_name(),
-        }
-    }
-}
-
 /// The moment in UTC; just the number if the calendar cannot express it.
 pub fn stamp(unix_seconds: u64) -> String {
     let Ok(seconds_since_epoch) = i64::try_from(unix_seconds) else {
@@ -160,7 +138,7 @@ impl FileName {
 
     /// The path that a first dump would get now, for checking its directory.
     pub fn first(&self) -> PathBuf {
-        PathBuf::from(self.expand(&Facts::of_dump(1)))
+        PathBuf::from(self.expand(1))
     }
 
     /// The folder of the dumps; `None` if it is known only when they are made.
@@ -203,13 +181,13 @@ impl FileName {
     /// The pattern filled in for the next thing that is no file, which counts as a dump.
     pub fn filled_in(&self, used: &mut UsedNames) -> String {
         used.dumps += 1;
-        self.expand(&Facts::of_dump(used.dumps))
+        self.expand(used.dumps)
     }
 
     /// Chooses the next dump's path and remembers it.
     pub fn choose(&self, used: &mut UsedNames, naming: Naming) -> Chosen {
         used.dumps += 1;
-        let first = PathBuf::from(self.expand(&Facts::of_dump(used.dumps)));
+        let first = PathBuf::from(self.expand(used.dumps));
         let existing = match (naming, used.since) {
             (Naming::Exact(existing), _) => {
                 return Chosen {
@@ -243,15 +221,17 @@ impl FileName {
         }
     }
 
-    fn expand(&self, facts: &Facts) -> String {
+    fn expand(&self, number: u64) -> String {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let seconds = now.map_or(0, |since| since.as_secs());
         self.0
             .iter()
             .map(|part| match part {
                 Part::Text(text) => text.clone(),
-                Part::ProcessId => facts.process_id.to_string(),
-                Part::Time => stamp(facts.unix_seconds),
-                Part::Number => facts.number.to_string(),
-                Part::Host => facts.host.clone(),
+                Part::ProcessId => std::process::id().to_string(),
+                Part::Time => stamp(seconds),
+                Part::Number => number.to_string(),
+                Part::Host => plain_host_name(),
             })
             .collect()
     }
@@ -393,14 +373,12 @@ mod tests {
 
     #[test]
     fn every_letter_is_filled_in() {
-        let facts = Facts {
-            process_id: 42,
-            unix_seconds: 951_826_271,
-            number: 3,
-            host: "box".to_owned(),
-        };
         let name = FileName::parse("%h-%p-%t-%n-%%").expect("a name");
-        assert_eq!(name.expand(&facts), "box-42-20000229T121111Z-3-%");
+        let (host, process) = (plain_host_name(), std::process::id());
+        let expanded = name.expand(3);
+        assert!(expanded.starts_with(&format!("{host}-{process}-2")));
+        assert!(expanded.ends_with("Z-3-%") && name.fits(&expanded));
+        assert_eq!(stamp(951_826_271), "20000229T121111Z");
         assert!(FileName::parse("a%x").is_err_and(|why| why.contains("%x is unknown")));
         assert!(FileName::parse("a%").is_err());
     }

@@ -288,6 +288,11 @@ pub enum Parsed {
 #[error("{0}")]
 pub struct OptionError(String);
 
+/// Refuses the options for this reason.
+fn refused<T>(why: impl Into<String>) -> Result<T, OptionError> {
+    Err(OptionError(why.into()))
+}
+
 /// The options as written, before their combined meaning is known.
 #[derive(Debug)]
 struct Said {

@@ -2,7 +2,8 @@
 
 use super::cross_check::{refuse, text_only};
 use super::{
-    names_binary, Conditions, Cpu, Destination, Does, Format, Leaks, OptionError, Options, Said,
+    names_binary, refused, Conditions, Cpu, Destination, Does, Format, Leaks, OptionError, Options,
+    Said,
 };
 use super::{OnOutOfMemory, Word, CPU_INTERVAL_US};
 use crate::caused::Limits;
@@ -91,9 +92,7 @@ fn conditions(said: &Said, does: &Does) -> Result<Option<Conditions>, OptionErro
     let all = crate::condition::conditions(text)
         .map_err(|why| OptionError(format!("on={text}: {why}")))?;
     if said.does != Word::Dump && all.contains(&Condition::OutOfMemory) {
-        return Err(OptionError(
-            "on=oom makes a dump and nothing else; write oom=y beside do=".to_owned(),
-        ));
+        return refused("on=oom makes a dump and nothing else; write oom=y beside do=");
     }
     let by_default = match does {
         Does::Histo(_) => 0,
@@ -113,10 +112,9 @@ fn does(said: &Said, heap_sites: bool) -> Result<Does, OptionError> {
         Word::Dump => Does::Dump,
         Word::Histo => Does::Histo(named(said, "do=histo", "java.histo.jsonl")?),
         Word::Sites if !heap_sites => {
-            return Err(OptionError(
-                "do=sites reports allocation sites, which are not recorded: add heap=sites or heap=all"
-                    .to_owned(),
-            ));
+            return refused(
+                "do=sites reports allocation sites, which are not recorded: add heap=sites or heap=all",
+            );
         }
         Word::Sites => Does::Sites(named(said, "do=sites", "java.sites.txt")?),
         Word::Leaks => asked(said, "leaks", named(said, "do=leaks", "java.leaks.txt")?),
@@ -146,9 +144,9 @@ fn oom(
 ) -> Result<OnOutOfMemory, OptionError> {
     let is_wanted = on.is_some_and(|on| on.all.contains(&Condition::OutOfMemory));
     match said {
-        Some(OnOutOfMemory::Nothing) if is_wanted => Err(OptionError(
-            "on=oom and oom=n contradict each other; leave one of them out".to_owned(),
-        )),
+        Some(OnOutOfMemory::Nothing) if is_wanted => {
+            refused("on=oom and oom=n contradict each other; leave one of them out")
+        }
         Some(said) => Ok(said),
         None => Ok(OnOutOfMemory::by_default(heap_dump || is_wanted)),
     }
@@ -167,10 +165,9 @@ fn cpu(said: &Said, notes: &mut Vec<String>) -> Result<Option<Cpu>, OptionError>
         }));
     }
     if said.options.depth_frames == Some(0) {
-        return Err(OptionError(
-            "depth=0: cpu=samples needs at least the running method; use depth=1 or more"
-                .to_owned(),
-        ));
+        return refused(
+            "depth=0: cpu=samples needs at least the running method; use depth=1 or more",
+        );
     }
     Ok(Some(Cpu {
         samples_us: Some(said.cpu_interval_us.unwrap_or(CPU_INTERVAL_US)),

@@ -115,8 +115,8 @@ impl Finder<'_, '_> {
         suspect.reasons.iter().any(|it| !is_weak(it))
     }
 
-    /// Whether nothing tells a leak from data that the program needs: texts with numbers, or that differ in
-    /// one, are those of data, too.
+    /// Whether nothing tells a leak from data that the program needs: texts with numbers, or that
+    /// differ in one, are those of data, too.
     pub(crate) fn is_open(&self, suspect: &Suspect) -> bool {
         let is_weak = |it: &Reason| matches!(it, Reason::Numbered(_) | Reason::OneOf(..));
         let is_known = are_copies(suspect) || is_local(suspect) || suspect.keeps_its_key;

@@ -31,13 +31,7 @@ impl Way {
         target: Option<u32>,
         point: Option<u32>,
     ) -> Self {
-        let steps = path.steps.as_slice();
-        let is_static = |step: &Step| matches!(step.link, Some(Link::Static(_)));
-        let start = match (steps.iter().rposition(is_static), path.thread_local) {
-            (Some(start), _) => start,
-            (None, Some(_)) => THREAD_LOCAL_STEPS,
-            (None, None) => usize::from(path.root == reader::RootKind::ThreadObject),
-        };
+        let (steps, start) = (path.steps.as_slice(), start(path));
         let is_point = |step: &Step| Some(step.object) == point;
         let gap = path.left_out.map(|gap| gap.behind);
         // The link after a gap is that of an object left out.
@@ -100,5 +94,16 @@ impl Way {
             collection: outer.or(collections.first()).copied(),
             classes,
         }
+    }
+}
+
+/// The step at which a way begins: that of the nearest static field, else of the value of a thread
+/// local variable, else of what the thread or another root refers to.
+fn start(path: &Path) -> usize {
+    let is_static = |step: &Step| matches!(step.link, Some(Link::Static(_)));
+    match (path.steps.iter().rposition(is_static), path.thread_local) {
+        (Some(start), _) => start,
+        (None, Some(_)) => THREAD_LOCAL_STEPS,
+        (None, None) => usize::from(path.root == reader::RootKind::ThreadObject),
     }
 }

@@ -191,7 +191,10 @@ impl<'r> DumpReader<'r> {
     /// still has.
     pub fn read_data(&mut self, to: &mut Vec<u8>) -> Result<(), ReadError> {
         let count = self.skip_end.saturating_sub(self.from.offset());
-        allow_shortage(self.from.append(to, count))
+        match self.from.append(to, count) {
+            Err(fault) if fault.is_shortage() => Ok(()),
+            other => other,
+        }
     }
 
     /// The next piece of the data of the last event's sub-record; empty at its end.
@@ -308,8 +311,11 @@ impl<'r> DumpReader<'r> {
     }
 
     fn record(&mut self) -> Result<Event, ReadError> {
-        let Some(head) = self.head()? else {
-            return Ok(self.finish(self.from.offset(), DamageKind::TrailingBytes));
+        let head = match RecordHead::read(&mut self.from) {
+            Err(ReadError::Truncated { .. }) if self.dump_ended => {
+                return Ok(self.finish(self.from.offset(), DamageKind::TrailingBytes));
+            }
+            head => head?,
         };
         let offset = self.from.offset();
         if head.tag == tag::HEAP_DUMP || head.tag == tag::HEAP_DUMP_SEGMENT {
@@ -338,14 +344,6 @@ impl<'r> DumpReader<'r> {
                 },
             })),
             Err(fault) => Err(fault),
-        }
-    }
-
-    /// The next record's head, or `None` if the file ends within it after HEAP DUMP END.
-    fn head(&mut self) -> Result<Option<RecordHead>, ReadError> {
-        match RecordHead::read(&mut self.from) {
-            Err(ReadError::Truncated { .. }) if self.dump_ended => Ok(None),
-            other => other.map(Some),
         }
     }
 
@@ -405,13 +403,5 @@ impl<'r> DumpReader<'r> {
     fn finish(&mut self, offset: u64, kind: DamageKind) -> Event {
         self.finished = true;
         Event::Damage(Damage { offset, kind })
-    }
-}
-
-/// Ignores missing bytes, which the next event reports; here they only end the data.
-fn allow_shortage(result: Result<(), ReadError>) -> Result<(), ReadError> {
-    match result {
-        Err(fault) if fault.is_shortage() => Ok(()),
-        other => other,
     }
 }

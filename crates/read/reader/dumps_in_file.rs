@@ -72,7 +72,9 @@ impl Numbers {
 /// When each heap dump of a file was made, in milliseconds since 1970, in file order. Reads only
 /// the heads of a file's records. Errors: I/O, no HPROF file.
 pub fn dumps_in_file(file: PlainFile) -> Result<Vec<u64>, ReadError> {
-    dumps(Source::of_file(file))
+    let mut from = Source::of_file(file);
+    let header = Header::read(&mut from)?;
+    dumps_after(header, from)
 }
 
 /// Like [`dumps_in_file`], for a compressed file, which must be read for that. One that begins as
@@ -83,11 +85,6 @@ pub fn dumps_in_stream(bytes: Box<dyn Read + '_>) -> Result<Vec<u64>, ReadError>
     if header.version != Version::V1_0_1 && from.look(1)?.first() != Some(&tag::CONTROL_SETTINGS) {
         return Ok(vec![header.time_millis]);
     }
-    dumps_after(header, from)
-}
-
-fn dumps(mut from: Source<'_>) -> Result<Vec<u64>, ReadError> {
-    let header = Header::read(&mut from)?;
     dumps_after(header, from)
 }
 
@@ -203,7 +200,9 @@ mod tests {
     }
 
     fn found(bytes: &[u8]) -> Vec<u64> {
-        dumps(Source::new(Box::new(bytes))).unwrap()
+        let mut from = Source::new(Box::new(bytes));
+        let header = Header::read(&mut from).unwrap();
+        dumps_after(header, from).unwrap()
     }
 
     fn copied(bytes: &[u8], number: usize) -> Vec<u8> {

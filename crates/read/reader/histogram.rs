@@ -5,7 +5,7 @@ use std::rc::Rc;
 use foldhash::HashMap;
 use format::ClassName;
 
-use crate::classes::ClassTable;
+use crate::classes::Class;
 use crate::directory::Directory;
 use crate::dump::DumpReader;
 use crate::error::ReadError;
@@ -102,7 +102,10 @@ fn rows(heap: &HeapTotals, names: &mut Names<'_>, directory: &Directory) -> Vec<
     for ((_, kind), sum) in &heap.sums {
         add(*kind, sum, heap.sizing.bytes(*kind, *sum, directory));
     }
-    if let Some(class_class) = class_class(classes, names) {
+    // The class of all class objects.
+    let named = |class: &&Class| directory.strings.is_class(class.name, CLASS_OF_CLASSES);
+    let class_class = classes.iter().filter(named).map(|class| class.id).min();
+    if let Some(class_class) = class_class {
         for (class, sum) in &heap.class_objects {
             let serial = classes.get(*class).and_then(|class| class.serial);
             let kind = Kind::Class(class_class);
@@ -125,12 +128,4 @@ fn rows(heap: &HeapTotals, names: &mut Names<'_>, directory: &Directory) -> Vec<
         bytes,
     };
     HistogramRow::ranked(totals.into_iter().map(row).collect())
-}
-
-/// Id of `java.lang.Class`, the class of all class objects.
-fn class_class(classes: &ClassTable, names: &Names<'_>) -> Option<u64> {
-    let ids = classes
-        .iter()
-        .filter(|class| names.is(class.name, CLASS_OF_CLASSES));
-    ids.map(|class| class.id).min()
 }

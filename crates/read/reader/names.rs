@@ -41,11 +41,6 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// Whether this string is this class name, see [`StringTable::is_class`].
-    pub(crate) fn is(&self, id: u64, name: &str) -> bool {
-        self.strings.is_class(id, name)
-    }
-
     /// Bytes that the names take.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes

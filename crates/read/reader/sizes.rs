@@ -80,14 +80,6 @@ impl Sizes {
         }
     }
 
-    /// Bytes of these fields together with those of the superclasses.
-    fn with_fields(&self, supers_bytes: u64, fields_bytes: u64) -> u64 {
-        rounded(
-            supers_bytes.saturating_add(fields_bytes),
-            self.reference_bytes,
-        )
-    }
-
     /// The size of an object in units of [`UNIT_BYTES`].
     pub fn units(&self, bytes: u64) -> u32 {
         let units = rounded(bytes, self.alignment_bytes) / UNIT_BYTES;
@@ -123,7 +115,7 @@ impl Sizes {
             .map(|class| own(&class.fields))
             .collect();
         let bytes = chain.iter().rev().fold(self.header_bytes, |supers, own| {
-            self.with_fields(supers, *own)
+            rounded(supers.saturating_add(*own), self.reference_bytes)
         });
         self.units(bytes)
     }
@@ -174,7 +166,7 @@ mod tests {
                 BasicType::Boolean,
             ];
             let bytes = sizes.fields(fields.into_iter());
-            sizes.units(sizes.with_fields(sizes.header_bytes, bytes)) * 8
+            sizes.units(rounded(sizes.header_bytes + bytes, sizes.reference_bytes)) * 8
         };
         assert_eq!((string(&narrow), string(&wide)), (24, 32));
         assert_eq!(narrow.array_units(0, BasicType::Byte) * 8, 16);

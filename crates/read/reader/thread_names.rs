@@ -48,23 +48,17 @@ struct Fields<'a> {
 /// Errors: I/O only.
 pub fn thread_names(
     open: &mut Open<'_, '_>,
-    classes: &mut ClassTable,
+    classes: &ClassTable,
     strings: &StringTable,
     threads: &[u64],
     budget: Budget,
 ) -> Result<HashMap<u64, String>, ReadError> {
-    let first = DumpReader::open(open, budget)?;
-    classes.resolve(first.header().id_bytes);
     let fields = Fields { classes, strings };
-    let mut next = Some(first);
     fields.names(threads, &mut |wanted| {
         if wanted.is_empty() {
             return Ok(HashMap::new());
         }
-        let mut dump = match next.take() {
-            Some(first) => first,
-            None => DumpReader::open(open, budget)?,
-        };
+        let mut dump = DumpReader::open(open, budget)?;
         let mut found = Objects::new(wanted, budget);
         while let Some(event) = dump.next_event()? {
             found.event(&event, &mut dump)?;
@@ -79,11 +73,10 @@ pub fn thread_names(
 pub fn thread_names_at(
     dump: &mut DumpReader<'_>,
     places: &HeapPlaces,
-    classes: &mut ClassTable,
+    classes: &ClassTable,
     strings: &StringTable,
     threads: &[u64],
 ) -> Result<HashMap<u64, String>, ReadError> {
-    classes.resolve(dump.header().id_bytes);
     let fields = Fields { classes, strings };
     let end = dump.file_end();
     fields.names(threads, &mut |wanted| {

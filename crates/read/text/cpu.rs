@@ -1,5 +1,6 @@
 //! CPU profiles in text: the blocks CPU SAMPLES and CPU TIME.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use reader::CpuSamples;
@@ -7,21 +8,11 @@ use tables::profile::{Costs, Method, Share};
 
 use crate::Moment;
 
-/// The CPU SAMPLES block.
-#[derive(Clone, Copy, Debug)]
-pub struct CpuSamplesBlock<'a> {
-    /// The samples, ranked; their traces precede the block.
-    pub samples: &'a Costs<'a>,
-    /// The time of the count.
-    pub at: Moment,
-}
-
-impl CpuSamplesBlock<'_> {
-    /// Writes the block; without rows, it has no line of column names.
-    pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
-        let total = self.samples.whole();
-        block("CPU SAMPLES", total, self.at, ranked(self.samples), out)
-    }
+/// Writes the CPU SAMPLES block of samples that were counted at this time; their traces precede the
+/// block. Without rows, it has no line of column names.
+pub fn cpu_samples(samples: &Costs<'_>, at: Moment, out: &mut impl Write) -> io::Result<()> {
+    let (total, rows) = (samples.whole(), ranked(samples));
+    block("CPU SAMPLES", total, at, "method", rows, out)
 }
 
 /// Writes the block of a record, whose rows are ranked; `top` returns the method on top of a trace.
@@ -40,27 +31,16 @@ pub(crate) fn recorded_samples<'n>(
             accumulated: Share::new(sum, total),
             count: row.samples.into(),
             trace: row.trace,
-            top: top(row.trace),
+            what: top_of(top(row.trace)),
         }
     });
-    block("CPU SAMPLES", total, at, rows, out)
+    block("CPU SAMPLES", total, at, "method", rows, out)
 }
 
-/// The CPU TIME block: the times of methods.
-#[derive(Clone, Copy, Debug)]
-pub struct CpuTimeBlock<'a> {
-    /// The times, in nanoseconds and ranked; their traces precede the block.
-    pub times: &'a Costs<'a>,
-    /// The time of the count.
-    pub at: Moment,
-}
-
-impl CpuTimeBlock<'_> {
-    /// Writes the block; without rows, it has no line of column names.
-    pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
-        let total = millis(self.times.whole());
-        block("CPU TIME (ms)", total, self.at, ranked(self.times), out)
-    }
+/// Writes the CPU TIME block of times in nanoseconds, like [`cpu_samples`].
+pub fn cpu_time(times: &Costs<'_>, at: Moment, out: &mut impl Write) -> io::Result<()> {
+    let total = millis(times.whole());
+    block("CPU TIME (ms)", total, at, "method", ranked(times), out)
 }
 
 /// Milliseconds, rounded.
@@ -69,62 +49,54 @@ pub(crate) fn millis(nanos: u64) -> u64 {
 }
 
 /// A row of a block.
-struct Row<'a> {
-    own: Share,
-    accumulated: Share,
-    count: u64,
-    trace: u32,
-    top: Option<Method<'a>>,
+pub(crate) struct Row<D> {
+    pub(crate) own: Share,
+    pub(crate) accumulated: Share,
+    pub(crate) count: u64,
+    pub(crate) trace: u32,
+    /// The method or the monitor.
+    pub(crate) what: D,
 }
 
-fn ranked<'a>(costs: &'a Costs<'_>) -> impl ExactSizeIterator<Item = Row<'a>> {
+fn ranked<'a>(costs: &'a Costs<'a>) -> impl ExactSizeIterator<Item = Row<String>> + 'a {
     costs.rows().iter().map(|ranked| Row {
         own: ranked.own,
         accumulated: ranked.accumulated,
         count: ranked.row.count,
         trace: ranked.row.trace.get(),
-        top: ranked.row.top,
+        what: top_of(ranked.row.top),
     })
 }
 
-fn block<'a>(
+/// The method on top of a trace.
+fn top_of(method: Option<Method<'_>>) -> String {
+    method.map_or_else(|| "<empty trace>".to_owned(), |method| method.to_string())
+}
+
+/// Writes a block of rows about methods or monitors; without rows, it has no line of column names.
+pub(crate) fn block<D: Display>(
     title: &str,
-    total: u64,
+    total: impl Display,
     at: Moment,
-    rows: impl ExactSizeIterator<Item = Row<'a>>,
+    what: &str,
+    rows: impl ExactSizeIterator<Item = Row<D>>,
     out: &mut impl Write,
 ) -> io::Result<()> {
     writeln!(out, "{title} BEGIN (total = {total}) {at}")?;
     if rows.len() > 0 {
-        writeln!(out, "rank   self  accum   count trace method")?;
+        writeln!(out, "rank   self  accum   count trace {what}")?;
     }
     for (place, row) in rows.enumerate() {
-        write!(
+        writeln!(
             out,
-            "{:>4} {} {} {:>7} {:>5} ",
+            "{:>4} {} {} {:>7} {:>5} {}",
             place + 1,
             row.own,
             row.accumulated,
             row.count,
-            row.trace
+            row.trace,
+            row.what
         )?;
-        match row.top {
-            Some(method) => writeln!(out, "{method}"),
-            None => writeln!(out, "<empty trace>"),
-        }?;
     }
     writeln!(out, "{title} END")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_rounded_to_the_millisecond() {
-        assert_eq!(millis(499_999), 0);
-        assert_eq!(millis(500_000), 1);
-        assert_eq!(millis(1_499_999), 1);
-        assert_eq!(millis(u64::MAX), u64::MAX / 1_000_000 + 1);
-    }
 }

@@ -31,21 +31,13 @@ const EXPLANATION: &str =
     Ranked lists end below the cutoff; self is a row's share of all, accum the sum so far.
 ";
 
-/// The head of a report, at the start of a file. `cpu=old` has none.
-#[derive(Clone, Copy, Debug)]
-pub struct Header {
-    /// When the report was started.
-    pub created: Moment,
-}
-
-impl Header {
-    /// Writes the head, down to the dashed line and the empty line below it.
-    ///
-    /// The version is 1.0.1, as in all text reports; it is independent of binary files.
-    pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "JAVA PROFILE 1.0.1, created {}", self.created)?;
-        writeln!(out, "\n{EXPLANATION}\n--------\n")
-    }
+/// Writes the head of a report that was started at this time, at the start of a file, down to the
+/// dashed line and the empty line below it. `cpu=old` has none.
+///
+/// The version is 1.0.1, as in all text reports; it is independent of binary files.
+pub fn header(created: Moment, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "JAVA PROFILE 1.0.1, created {created}")?;
+    writeln!(out, "\n{EXPLANATION}\n--------\n")
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Writes the classic text layout of HPROF (`format=a`), like the JDK's agent.
 //!
-//! Each struct writes one piece: [`Header`]; [`ThreadStart`]; [`Trace`]; the blocks [`SitesBlock`],
-//! [`CpuSamplesBlock`], [`CpuTimeBlock`], [`OldProfile`], [`MonitorTimeBlock`], [`MonitorDump`].
-//! [`Report`] ensures that threads and traces are written once in a file with several dumps.
+//! Each function writes one piece: [`header`]; [`thread_start`]; [`trace`]; the blocks [`sites`],
+//! [`cpu_samples`], [`cpu_time`], [`old_profile`], [`monitor_time`], [`monitor_dump`].
 //! [`transcribe`] converts a whole binary file to text, including the heap dump.
 //!
 //! The parts that parsers depend on are the same to the byte: words, widths, tabs. The faults of
@@ -22,20 +21,18 @@ mod monitor_dump;
 mod monitor_event;
 mod monitor_time;
 mod old_profile;
-mod report;
 mod sites;
 mod thread;
 mod trace;
 
-pub use cpu::{CpuSamplesBlock, CpuTimeBlock};
+pub use cpu::{cpu_samples, cpu_time};
 pub use dump::{heap_line, transcribe, Open, Settings, TextError, Transcribed};
-pub use header::Header;
+pub use header::header;
 pub use moment::Moment;
-pub use monitor_dump::{Activity, Monitor, MonitorDump, Owner, ThreadState};
-pub use monitor_event::MonitorEvent;
-pub use monitor_time::MonitorTimeBlock;
-pub use old_profile::{Call, OldMethod, OldProfile};
-pub use report::Report;
-pub use sites::SitesBlock;
-pub use thread::{thread_end, ThreadStart};
-pub use trace::{Frame, Phase, Trace};
+pub use monitor_dump::{monitor_dump, Activity, Monitor, Owner, ThreadState};
+pub use monitor_event::{monitor_wait, monitor_waited};
+pub use monitor_time::monitor_time;
+pub use old_profile::{old_profile, Call, OldMethod};
+pub use sites::sites;
+pub use thread::{thread_end, thread_start};
+pub use trace::{trace, Frame};

@@ -121,25 +121,19 @@ fn waiters(what: &str, threads: &[Option<ThreadId>], out: &mut impl Write) -> io
     writeln!(out)
 }
 
-/// The MONITOR DUMP block.
-#[derive(Clone, Copy, Debug)]
-pub struct MonitorDump<'a> {
-    /// All threads; their traces precede the block.
-    pub threads: &'a [ThreadState],
-    /// The monitors that have an owner or a waiter.
-    pub monitors: &'a [Monitor<'a>],
-}
-
-impl MonitorDump<'_> {
-    /// Writes the block.
-    pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "MONITOR DUMP BEGIN")?;
-        for thread in self.threads {
-            writeln!(out, "{thread}")?;
-        }
-        for monitor in self.monitors {
-            monitor.encode(out)?;
-        }
-        writeln!(out, "MONITOR DUMP END")
+/// Writes the MONITOR DUMP block: all threads, whose traces precede the block, and the monitors
+/// that have an owner or a waiter.
+pub fn monitor_dump(
+    threads: &[ThreadState],
+    monitors: &[Monitor<'_>],
+    out: &mut impl Write,
+) -> io::Result<()> {
+    writeln!(out, "MONITOR DUMP BEGIN")?;
+    for thread in threads {
+        writeln!(out, "{thread}")?;
     }
+    for monitor in monitors {
+        monitor.encode(out)?;
+    }
+    writeln!(out, "MONITOR DUMP END")
 }

@@ -2,44 +2,25 @@
 
 use std::io::{self, Write};
 
-use crate::cpu::millis;
+use crate::cpu::{block, millis, Row};
 use crate::Moment;
 use format::ClassName;
-use tables::profile::{Contention, Contentions, Ranked};
+use tables::profile::Contentions;
 
-/// The MONITOR TIME block.
-#[derive(Clone, Copy, Debug)]
-pub struct MonitorTimeBlock<'a> {
-    /// The contention, ranked; its traces precede the block.
-    pub contentions: &'a Contentions<'a>,
-    /// The time of the count.
-    pub at: Moment,
-}
-
-impl MonitorTimeBlock<'_> {
-    /// Writes the block; without rows, it has no line of column names.
-    pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
-        let total = millis(self.contentions.whole());
-        writeln!(out, "MONITOR TIME BEGIN (total = {total} ms) {}", self.at)?;
-        let rows = self.contentions.rows();
-        if !rows.is_empty() {
-            writeln!(out, "rank   self  accum   count trace monitor")?;
-        }
-        rows.iter().try_for_each(|ranked| row(ranked, out))?;
-        writeln!(out, "MONITOR TIME END")
-    }
-}
-
-fn row(ranked: &Ranked<'_, Contention<'_>>, out: &mut impl Write) -> io::Result<()> {
-    let contention = ranked.row;
-    writeln!(
-        out,
-        "{:>4} {} {} {:>7} {:>5} {} (Java)",
-        ranked.rank,
-        ranked.own,
-        ranked.accumulated,
-        contention.count,
-        contention.trace.get(),
-        ClassName::from_signature(contention.signature)
-    )
+/// Writes the MONITOR TIME block of contention that was counted at this time; its traces precede
+/// the block. Without rows, it has no line of column names.
+pub fn monitor_time(
+    contentions: &Contentions<'_>,
+    at: Moment,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let total = format!("{} ms", millis(contentions.whole()));
+    let rows = contentions.rows().iter().map(|ranked| Row {
+        own: ranked.own,
+        accumulated: ranked.accumulated,
+        count: ranked.row.count,
+        trace: ranked.row.trace.get(),
+        what: format!("{} (Java)", ClassName::from_signature(ranked.row.signature)),
+    });
+    block("MONITOR TIME", total, at, "monitor", rows, out)
 }

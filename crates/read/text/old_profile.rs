@@ -36,21 +36,13 @@ pub struct Call<'a> {
     pub nanos: u64,
 }
 
-/// The whole report: it has no head, no threads and no traces.
-#[derive(Clone, Copy, Debug)]
-pub struct OldProfile<'a> {
-    /// The calls, in any order.
-    pub calls: &'a [Call<'a>],
-}
-
-impl OldProfile<'_> {
-    /// Writes all calls, ordered by count, then by time.
-    pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "count callee caller time")?;
-        let mut calls: Vec<_> = self.calls.iter().filter(|call| call.count > 0).collect();
-        calls.sort_by_key(|call| Reverse((call.count, call.nanos)));
-        calls.into_iter().try_for_each(|call| row(call, out))
-    }
+/// Writes the whole report, which has no head, no threads and no traces: all calls, ordered by
+/// count, then by time.
+pub fn old_profile(calls: &[Call<'_>], out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "count callee caller time")?;
+    let mut calls: Vec<_> = calls.iter().filter(|call| call.count > 0).collect();
+    calls.sort_by_key(|call| Reverse((call.count, call.nanos)));
+    calls.into_iter().try_for_each(|call| row(call, out))
 }
 
 fn row(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {

@@ -8,28 +8,18 @@ use tables::profile::{Share, SiteOrder, SiteTotals, Sites};
 
 use crate::Moment;
 
-/// The SITES block.
-#[derive(Clone, Copy, Debug)]
-pub struct SitesBlock<'a> {
-    /// The sites, ranked; their traces precede the block.
-    pub sites: &'a Sites<'a>,
-    /// The time of the count.
-    pub at: Moment,
-}
-
-impl SitesBlock<'_> {
-    /// Writes the block; without rows, it still has its headings.
-    pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
-        let rows = self.sites.rows().iter().map(|ranked| Row {
-            own: ranked.own,
-            accumulated: ranked.accumulated,
-            live: ranked.row.live,
-            allocated: ranked.row.allocated,
-            trace: ranked.row.trace.get(),
-            class: ranked.row.name,
-        });
-        block(self.sites.order, self.at, rows, out)
-    }
+/// Writes the SITES block of sites that were counted at this time; their traces precede the block.
+/// Without rows, it still has its headings.
+pub fn sites(sites: &Sites<'_>, at: Moment, out: &mut impl Write) -> io::Result<()> {
+    let rows = sites.rows().iter().map(|ranked| Row {
+        own: ranked.own,
+        accumulated: ranked.accumulated,
+        live: ranked.row.live,
+        allocated: ranked.row.allocated,
+        trace: ranked.row.trace.get(),
+        class: ranked.row.name,
+    });
+    block(sites.order, at, rows, out)
 }
 
 /// Writes the block of a record, whose rows are ranked.

@@ -4,65 +4,22 @@ use std::io::{self, Write};
 
 use format::name::Phrase;
 use tables::profile::Method;
-use tables::{Line, ThreadId, TraceId};
+use tables::{Line, ThreadId};
 
-/// The JVM's phase when a stack was taken, if the program was not running.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Loading agents.
-    OnLoad,
-    /// Before Java code can run.
-    Primordial,
-    /// Before the program starts.
-    Start,
-    /// After its end.
-    Dead,
-}
-
-impl Phase {
-    fn name(self) -> &'static str {
-        match self {
-            Self::OnLoad => "onload",
-            Self::Primordial => "primordial",
-            Self::Start => "start",
-            Self::Dead => "dead",
-        }
-    }
-}
-
-/// A stack of calls.
-#[derive(Clone, Copy, Debug)]
-pub struct Trace<'a> {
-    /// The number that other parts refer to.
-    pub serial: TraceId,
-    /// The thread, if traces of different threads are distinct (`thread=y`). gprof2dot fails on it.
-    pub thread: Option<ThreadId>,
-    /// The JVM's phase; `None` while the program ran.
-    pub phase: Option<Phase>,
-    /// The calls, innermost first; none if nothing is known.
-    pub frames: &'a [Frame<'a>],
-}
-
-impl Trace<'_> {
-    /// Writes the heading and a line for each call.
-    pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
-        write!(out, "TRACE {}:", self.serial.get())?;
-        if let Some(thread) = self.thread {
-            write!(out, " (thread={})", thread.get())?;
-        }
-        if let Some(phase) = self.phase {
-            write!(out, " (from {} phase of JVM)", phase.name())?;
-        }
-        writeln!(out)?;
-        frames(self.frames.iter().copied(), out)
-    }
-}
-
-/// Writes a line for each call.
-pub(crate) fn frames<'a>(
+/// Writes a stack of calls, innermost first: the number that other parts refer to, the thread if
+/// traces of different threads are distinct (`thread=y`; gprof2dot fails on it), a line for each
+/// call.
+pub fn trace<'a>(
+    serial: u32,
+    thread: Option<ThreadId>,
     frames: impl Iterator<Item = Frame<'a>>,
     out: &mut impl Write,
 ) -> io::Result<()> {
+    write!(out, "TRACE {serial}:")?;
+    if let Some(thread) = thread {
+        write!(out, " (thread={})", thread.get())?;
+    }
+    writeln!(out)?;
     let mut frames = frames.peekable();
     if frames.peek().is_none() {
         return writeln!(out, "\t<empty>");
@@ -102,9 +59,9 @@ mod tests {
     use super::*;
     use format::ClassName;
 
-    fn text(trace: &Trace<'_>) -> String {
+    fn text(serial: u32, thread: Option<ThreadId>, frames: &[Frame<'_>]) -> String {
         let mut out = Vec::new();
-        trace.encode(&mut out).unwrap();
+        trace(serial, thread, frames.iter().copied(), &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -134,14 +91,8 @@ mod tests {
                 ..frame(b"", b"", Line::Unknown)
             },
         ];
-        let trace = Trace {
-            serial: TraceId::new(300_142).unwrap(),
-            thread: None,
-            phase: None,
-            frames: &frames,
-        };
         assert_eq!(
-            text(&trace),
+            text(300_142, None, &frames),
             "TRACE 300142:\n\
              \tdemo.Main.work(Main.java:79)\n\
              \tdemo.Main.read0(Main.java:Native method)\n\
@@ -153,16 +104,8 @@ mod tests {
     }
 
     #[test]
-    fn the_thread_goes_before_the_phase() {
-        let trace = Trace {
-            serial: TraceId::EMPTY,
-            thread: ThreadId::new(200_001),
-            phase: Some(Phase::OnLoad),
-            frames: &[],
-        };
-        assert_eq!(
-            text(&trace),
-            "TRACE 1: (thread=200001) (from onload phase of JVM)\n\t<empty>\n"
-        );
+    fn an_empty_trace_of_a_thread_says_so() {
+        let text = text(1, ThreadId::new(200_001), &[]);
+        assert_eq!(text, "TRACE 1: (thread=200001)\n\t<empty>\n");
     }
 }

@@ -1,45 +1,26 @@
 //! Constants that are added to the end of a class's constant pool.
 
+use std::collections::HashMap;
+
 use crate::bytes::Bytes;
 use crate::constant_pool::{CLASS, FIELD_REF, INTEGER, METHOD_REF, NAME_AND_TYPE, STRING, UTF8};
 use crate::error::Reason;
 
-/// A constant that several methods of a class share, so that it is added only once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shared {
-    TrackerClass,
-    ObjectInit,
-    ErrorInit,
-    NewArray,
-    Enter,
-    Exit,
-    Throwable,
-    StackMapTable,
-    ObjectWait,
-    IntsWait,
-    Token,
-    EnterSign,
-    ExitSign,
-    NewArraySign,
-}
-
-const SHARED: usize = Shared::NewArraySign as usize + 1;
-
-/// The added constants: their bytes, and the total number of constants.
+/// The added constants, each once: their bytes, and the total number of constants.
 #[derive(Debug)]
 pub(crate) struct Additions {
     bytes: Vec<u8>,
-    state: Mark,
+    /// The index of the next constant.
+    next: u16,
+    /// The index of each added constant, by its bytes.
+    known: HashMap<Vec<u8>, u16>,
 }
 
 /// A state to which the additions can be rolled back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     length: usize,
-    /// The index of the next constant.
     next: u16,
-    /// The indices of the shared constants; 0 if not added yet.
-    shared: [u16; SHARED],
 }
 
 impl Additions {
@@ -47,17 +28,14 @@ impl Additions {
     pub(crate) fn new(count: usize) -> Self {
         Self {
             bytes: Vec::new(),
-            state: Mark {
-                length: 0,
-                next: u16::try_from(count).unwrap_or(u16::MAX),
-                shared: [0; SHARED],
-            },
+            next: u16::try_from(count).unwrap_or(u16::MAX),
+            known: HashMap::new(),
         }
     }
 
     /// The count to write before the constant pool.
     pub(crate) fn count(&self) -> u16 {
-        self.state.next
+        self.next
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -67,52 +45,53 @@ impl Additions {
     pub(crate) fn mark(&self) -> Mark {
         Mark {
             length: self.bytes.len(),
-            ..self.state
+            next: self.next,
         }
     }
 
     pub(crate) fn roll_back(&mut self, mark: Mark) {
         self.bytes.truncate(mark.length);
-        self.state = mark;
+        if self.next != mark.next {
+            self.next = mark.next;
+            self.known.retain(|_, index| *index < mark.next);
+        }
     }
 
-    /// Takes the next index. The count before the pool has 16 bits, so 65534 is the last one.
-    fn index(&mut self) -> Result<u16, Reason> {
-        let index = self.state.next;
-        self.state.next = index.checked_add(1).ok_or(Reason::PoolFull)?;
+    /// The index of a constant, which is added at the first request. The count before the pool has
+    /// 16 bits, so 65534 is the last index.
+    fn constant(&mut self, tag: u8, first: &[u8], second: &[u8]) -> Result<u16, Reason> {
+        let start = self.bytes.len();
+        self.bytes.put_u1(tag);
+        self.bytes.put(first);
+        self.bytes.put(second);
+        let constant = self.bytes.get(start..).unwrap_or_default();
+        if let Some(&index) = self.known.get(constant) {
+            self.bytes.truncate(start);
+            return Ok(index);
+        }
+        let index = self.next;
+        self.next = index.checked_add(1).ok_or(Reason::PoolFull)?;
+        self.known.insert(constant.to_vec(), index);
         Ok(index)
     }
 
     pub(crate) fn utf8(&mut self, text: &[u8]) -> Result<u16, Reason> {
         let length = u16::try_from(text.len()).map_err(|_| Reason::TooBig)?;
-        let index = self.index()?;
-        self.bytes.put_u1(UTF8);
-        self.bytes.put_u2(length);
-        self.bytes.put(text);
-        Ok(index)
+        self.constant(UTF8, &length.to_be_bytes(), text)
     }
 
     pub(crate) fn integer(&mut self, value: u32) -> Result<u16, Reason> {
-        let index = self.index()?;
-        self.bytes.put_u1(INTEGER);
-        self.bytes.put_u4(value);
-        Ok(index)
+        self.constant(INTEGER, &value.to_be_bytes(), &[])
     }
 
     pub(crate) fn class(&mut self, name: &[u8]) -> Result<u16, Reason> {
         let name = self.utf8(name)?;
-        let index = self.index()?;
-        self.bytes.put_u1(CLASS);
-        self.bytes.put_u2(name);
-        Ok(index)
+        self.constant(CLASS, &name.to_be_bytes(), &[])
     }
 
     pub(crate) fn string(&mut self, text: &[u8]) -> Result<u16, Reason> {
         let text = self.utf8(text)?;
-        let index = self.index()?;
-        self.bytes.put_u1(STRING);
-        self.bytes.put_u2(text);
-        Ok(index)
+        self.constant(STRING, &text.to_be_bytes(), &[])
     }
 
     pub(crate) fn field(&mut self, class: u16, name: &str, kind: &str) -> Result<u16, Reason> {
@@ -131,28 +110,7 @@ impl Additions {
     }
 
     fn pair(&mut self, tag: u8, first: u16, second: u16) -> Result<u16, Reason> {
-        let index = self.index()?;
-        self.bytes.put_u1(tag);
-        self.bytes.put_u2(first);
-        self.bytes.put_u2(second);
-        Ok(index)
-    }
-
-    /// The index of a shared constant, which is created at the first request.
-    pub(crate) fn shared(
-        &mut self,
-        which: Shared,
-        make: impl FnOnce(&mut Self) -> Result<u16, Reason>,
-    ) -> Result<u16, Reason> {
-        let known = self.state.shared.get(which as usize).copied().unwrap_or(0);
-        if known != 0 {
-            return Ok(known);
-        }
-        let index = make(self)?;
-        if let Some(place) = self.state.shared.get_mut(which as usize) {
-            *place = index;
-        }
-        Ok(index)
+        self.constant(tag, &first.to_be_bytes(), &second.to_be_bytes())
     }
 }
 
@@ -161,24 +119,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_roll_back_forgets_shared_constants_too() {
+    fn each_constant_is_added_once_and_a_roll_back_forgets_it() {
         let mut additions = Additions::new(10);
-        let first = additions.shared(Shared::Enter, |a| a.class(b"A")).unwrap();
-        assert_eq!((first, additions.count()), (11, 12));
+        assert_eq!(additions.class(b"A"), Ok(11));
+        assert_eq!((additions.class(b"A"), additions.count()), (Ok(11), 12));
         let mark = additions.mark();
         let bytes = additions.bytes().to_vec();
-        assert_eq!(additions.shared(Shared::Exit, |a| a.class(b"B")), Ok(13));
+        assert_eq!(additions.class(b"B"), Ok(13));
         additions.roll_back(mark);
         assert_eq!((additions.bytes(), additions.count()), (&bytes[..], 12));
-        assert_eq!(additions.shared(Shared::Exit, |a| a.utf8(b"C")), Ok(12));
-        assert_eq!(additions.shared(Shared::Enter, |a| a.utf8(b"D")), Ok(11));
+        assert_eq!(additions.utf8(b"C"), Ok(12));
+        assert_eq!(additions.class(b"B"), Ok(14));
+        assert_eq!(additions.class(b"A"), Ok(11));
     }
 
     #[test]
     fn the_last_index_is_65534() {
         let mut additions = Additions::new(0xFFFE);
         assert_eq!(additions.integer(1), Ok(0xFFFE));
-        assert_eq!(additions.integer(1), Err(Reason::PoolFull));
+        assert_eq!(additions.integer(1), Ok(0xFFFE));
+        assert_eq!(additions.integer(2), Err(Reason::PoolFull));
         assert_eq!(additions.count(), 0xFFFF);
     }
 }

@@ -5,17 +5,15 @@ use crate::cursor::Cursor;
 use crate::debug_table;
 use crate::error::Reason;
 use crate::layout::Layout;
-use crate::program::Program;
 
 /// `RuntimeVisibleTypeAnnotations` and `RuntimeInvisibleTypeAnnotations`.
 pub(crate) fn type_annotations(
-    program: &Program,
     layout: &Layout,
     body: &[u8],
     out: &mut Vec<u8>,
 ) -> Result<(), Reason> {
     debug_table::rows(body, out, |cursor, out| {
-        target(program, layout, cursor, out)?;
+        target(layout, cursor, out)?;
         let start = *cursor;
         let path_length = usize::from(cursor.u1()?);
         cursor.take(path_length * 2)?;
@@ -26,12 +24,7 @@ pub(crate) fn type_annotations(
 }
 
 /// The annotated element (tables 4.7.20-A and B).
-fn target(
-    program: &Program,
-    layout: &Layout,
-    cursor: &mut Cursor<'_>,
-    out: &mut Vec<u8>,
-) -> Result<(), Reason> {
+fn target(layout: &Layout, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), Reason> {
     let kind = cursor.u1()?;
     out.put_u1(kind);
     match kind {
@@ -40,7 +33,7 @@ fn target(
             let count = cursor.u2()?;
             out.put_u2(count);
             for _ in 0..count {
-                debug_table::range(program, layout, cursor, out)?;
+                debug_table::range(layout, cursor, out)?;
                 out.put_u2(cursor.u2()?);
             }
         }
@@ -48,8 +41,8 @@ fn target(
         0x42 => out.put_u2(cursor.u2()?),
         // instanceof, new, method references; casts and type arguments.
         0x43..=0x4B => {
-            let index = program.index_around(usize::from(cursor.u2()?))?;
-            out.put_u2(layout.itself(program, index)?);
+            let index = layout.program.index_around(usize::from(cursor.u2()?))?;
+            out.put_u2(layout.itself(index)?);
             if kind >= 0x47 {
                 out.put_u1(cursor.u1()?);
             }
@@ -106,10 +99,9 @@ mod tests {
             before_return: vec![0; 5],
             ..Snippets::default()
         };
-        let mut program = Program::default();
-        program.read(&code).unwrap();
         let mut layout = Layout::default();
-        layout.place(&mut program, &code, &snippets).unwrap();
+        layout.program.read(&code).unwrap();
+        layout.place(&code, &snippets).unwrap();
 
         // An annotation with an enum, an array of two ints, an annotation without values.
         let annotation = [
@@ -139,7 +131,7 @@ mod tests {
             &[0x47, 0, 12, 5],
         ]);
         let mut out = Vec::new();
-        type_annotations(&program, &layout, &old, &mut out).unwrap();
+        type_annotations(&layout, &old, &mut out).unwrap();
         assert_eq!(out, new);
     }
 }

@@ -10,8 +10,8 @@ pub(crate) trait Bytes {
     fn put(&mut self, bytes: &[u8]);
     /// Overwrites the two bytes at this position.
     fn patch_u2(&mut self, at: usize, value: u16);
-    /// Overwrites the four bytes at this position with the number of bytes that follow them.
-    fn patch_length(&mut self, at: usize) -> Result<(), Reason>;
+    /// Puts the number of the bytes that `put` puts as four bytes, and these bytes.
+    fn sized<T>(&mut self, put: impl FnOnce(&mut Self) -> Result<T, Reason>) -> Result<T, Reason>;
 }
 
 impl Bytes for Vec<u8> {
@@ -37,12 +37,15 @@ impl Bytes for Vec<u8> {
         }
     }
 
-    fn patch_length(&mut self, at: usize) -> Result<(), Reason> {
+    fn sized<T>(&mut self, put: impl FnOnce(&mut Self) -> Result<T, Reason>) -> Result<T, Reason> {
+        let at = self.len();
+        self.put_u4(0);
+        let result = put(self)?;
         let length = self.len().saturating_sub(at + 4);
         let length = u32::try_from(length).map_err(|_| Reason::TooBig)?;
         if let Some(place) = self.get_mut(at..at + 4) {
             place.copy_from_slice(&length.to_be_bytes());
         }
-        Ok(())
+        Ok(result)
     }
 }

@@ -10,10 +10,12 @@ const MAGIC: u32 = 0xCAFE_BABE;
 #[derive(Debug)]
 pub struct ClassFile<'a> {
     pub(crate) pool: ConstantPool<'a>,
-    major_version: u16,
-    access: u16,
-    name: &'a [u8],
-    super_name: Option<&'a [u8]>,
+    /// The major version: 52 for Java 8, one more for each later version.
+    pub major_version: u16,
+    /// The name of the class in modified UTF-8, such as `java/lang/Object`.
+    pub name: &'a [u8],
+    /// The name of the superclass; `None` for `java/lang/Object` and module descriptions.
+    pub super_name: Option<&'a [u8]>,
     /// Magic number and version.
     pub(crate) head: &'a [u8],
     /// The bytes between the constant pool and the count of methods.
@@ -58,7 +60,8 @@ impl<'a> ClassFile<'a> {
         let head = cursor.since(&start);
         let pool = ConstantPool::read(&mut cursor)?;
         let after_pool = cursor;
-        let access = cursor.u2()?;
+        // The access flags.
+        cursor.u2()?;
         let name = cursor.u2()?;
         let super_name = cursor.u2()?;
         let interfaces = usize::from(cursor.u2()?);
@@ -80,36 +83,11 @@ impl<'a> ClassFile<'a> {
             super_name: pool.class_name(super_name),
             pool,
             major_version,
-            access,
             head,
             before_methods,
             methods,
             after_methods,
         })
-    }
-
-    /// The major version: 52 for Java 8, one more for each later version.
-    #[must_use]
-    pub fn major_version(&self) -> u16 {
-        self.major_version
-    }
-
-    /// The access flags of the class (table 4.1-B).
-    #[must_use]
-    pub fn access(&self) -> u16 {
-        self.access
-    }
-
-    /// The name of the class in modified UTF-8, such as `java/lang/Object`.
-    #[must_use]
-    pub fn name(&self) -> &'a [u8] {
-        self.name
-    }
-
-    /// The name of the superclass; `None` for `java/lang/Object` and module descriptions.
-    #[must_use]
-    pub fn super_name(&self) -> Option<&'a [u8]> {
-        self.super_name
     }
 
     /// The name of the source file in modified UTF-8; `None` if the class file does not contain it
@@ -168,9 +146,9 @@ mod tests {
     fn a_class_is_taken_apart() {
         let bytes = tracker_class().unwrap();
         let class = ClassFile::parse(&bytes).unwrap();
-        assert_eq!(class.name(), b"java/lang/HprofTracker");
-        assert_eq!(class.super_name(), Some(&b"java/lang/Object"[..]));
-        assert_eq!(class.major_version(), 52);
+        assert_eq!(class.name, b"java/lang/HprofTracker");
+        assert_eq!(class.super_name, Some(&b"java/lang/Object"[..]));
+        assert_eq!(class.major_version, 52);
         let names: Vec<_> = class
             .methods()
             .map(|m| String::from_utf8_lossy(m.name).into_owned())

@@ -3,12 +3,14 @@
 //! Before that, `this` is uninitialized, and the verifier allows no handler without local variables
 //! there (4.10.1.6: the flag `flagThisUninit`).
 
+use std::ops::Range;
+
 use crate::class_file::{ClassFile, Method};
 use crate::code::Code;
 use crate::error::Reason;
 use crate::frame::{Frames, Locals, Types, UNINITIALIZED, UNINITIALIZED_THIS};
 use crate::opcode::{Kind, INVOKESPECIAL, JSR, JSR_W, NEW, RET};
-use crate::program::{Instruction, Program, Run};
+use crate::program::{Instruction, Program};
 
 /// A constructor being analysed.
 #[derive(Debug)]
@@ -36,11 +38,11 @@ const AT_START: State = State {
 
 impl Constructor<'_> {
     /// The runs of instructions in which `this` is initialized; `None` if that is unclear.
-    pub(crate) fn initialized(&self) -> Result<Option<Vec<Run>>, Reason> {
+    pub(crate) fn initialized(&self) -> Result<Option<Vec<Range<usize>>>, Reason> {
         // Version 50 may lack frames; the JVM then verifies the class like older ones.
         let jumps = self.program.instructions().iter();
         let has_jumps = jumps.into_iter().any(|i| is_jump(*i));
-        let version = self.class.major_version();
+        let version = self.class.major_version;
         if version > 50 || version == 50 && (self.frames.is_some() || !has_jumps) {
             self.by_frames().map(Some)
         } else {
@@ -50,13 +52,13 @@ impl Constructor<'_> {
 
     /// The type checker goes through the code once from start to end, and trusts the frames. So
     /// does this function.
-    fn by_frames(&self) -> Result<Vec<Run>, Reason> {
+    fn by_frames(&self) -> Result<Vec<Range<usize>>, Reason> {
         let empty: &[u8] = &[0, 0];
         let mut frames = Frames::read(self.frames.unwrap_or(empty))?.peekable();
         let mut locals = vec![(UNINITIALIZED_THIS, 0)];
         locals.resize(1 + argument_count(self.method.descriptor), (0, 0));
         let mut state = AT_START;
-        let mut runs: Vec<Run> = Vec::new();
+        let mut runs: Vec<Range<usize>> = Vec::new();
         for (index, instruction) in self.program.instructions().iter().enumerate() {
             let at = usize::from(instruction.at);
             if let Some(frame) = frames.next_if(|f| f.as_ref().map_or(true, |f| f.at == at)) {
@@ -71,10 +73,7 @@ impl Constructor<'_> {
             if !state.this_is_uninitialized {
                 match runs.last_mut().filter(|run| run.end == index) {
                     Some(run) => run.end = index + 1,
-                    None => runs.push(Run {
-                        start: index,
-                        end: index + 1,
-                    }),
+                    None => runs.push(index..index + 1),
                 }
             }
             self.step(*instruction, &mut state);
@@ -84,7 +83,7 @@ impl Constructor<'_> {
 
     /// The old verifier follows jumps. All code after the call counts, unless code before the call
     /// jumps past it.
-    fn without_frames(&self) -> Result<Option<Vec<Run>>, Reason> {
+    fn without_frames(&self) -> Result<Option<Vec<Range<usize>>>, Reason> {
         let instructions = self.program.instructions();
         if instructions
             .iter()
@@ -105,11 +104,8 @@ impl Constructor<'_> {
                     usize::from(start) <= call && usize::from(handler) > call
                 });
                 let clear = farthest <= index && !caught_later;
-                let after = Run {
-                    start: index + 1,
-                    end: instructions.len(),
-                };
-                return Ok(clear.then(|| vec![after]));
+                let after = index + 1..instructions.len();
+                return Ok(clear.then(|| std::iter::once(after).collect()));
             }
         }
         Ok(Some(Vec::new()))

@@ -4,13 +4,12 @@ use crate::bytes::Bytes;
 use crate::error::Reason;
 use crate::layout::Layout;
 use crate::opcode::{self, Kind, GOTO, GOTO_W, JSR_W};
-use crate::program::{Instruction, Program, Word};
+use crate::program::{Instruction, Word};
 use crate::snippet::Snippets;
 
 /// The inputs for writing a method's instructions.
 #[derive(Debug)]
 pub(crate) struct Emitter<'a> {
-    pub(crate) program: &'a Program,
     pub(crate) code: &'a [u8],
     pub(crate) layout: &'a Layout,
     pub(crate) snippets: &'a Snippets,
@@ -23,12 +22,12 @@ impl Emitter<'_> {
         // Consecutive unchanged instructions are copied in one go.
         let mut copied = 0;
         let mut targets = self.snippets.targets.iter();
-        for (index, instruction) in self.program.instructions().iter().enumerate() {
+        for (index, instruction) in self.layout.program.instructions().iter().enumerate() {
             if instruction.kind == Kind::Plain {
                 continue;
             }
             let at = usize::from(instruction.at);
-            let next = self.program.at(index + 1);
+            let next = self.layout.program.at(index + 1);
             out.put(self.code.get(copied..at).unwrap_or(&[]));
             copied = next;
             let old = self.code.get(at..next).unwrap_or(&[]);
@@ -47,6 +46,7 @@ impl Emitter<'_> {
             }
         }
         out.put(self.code.get(copied..).unwrap_or(&[]));
+        out.put(&self.snippets.handler);
         Ok(())
     }
 
@@ -56,7 +56,7 @@ impl Emitter<'_> {
     }
 
     fn emit_jump(&self, jump: Instruction, index: usize, out: &mut Vec<u8>) -> Result<(), Reason> {
-        let target = self.program.jump_target(self.code, jump)?;
+        let target = self.layout.program.jump_target(self.code, jump)?;
         let offset = self.offset(index, target)?;
         if jump.widened {
             out.put_u1(if jump.opcode == GOTO { GOTO_W } else { JSR_W });
@@ -87,7 +87,7 @@ impl Emitter<'_> {
             Some(padding) if old == new => out.put(padding),
             _ => out.put([0; 3].get(..new).unwrap_or(&[])),
         }
-        for word in self.program.switch(self.code, switch) {
+        for word in self.layout.program.switch(self.code, switch) {
             let number = match word? {
                 Word::Number(number) => number,
                 Word::Target(target) => self.offset(index, target)?,

@@ -61,6 +61,8 @@ impl fmt::Display for Reason {
     }
 }
 
+impl std::error::Error for Reason {}
+
 impl From<ClassError> for Reason {
     fn from(_: ClassError) -> Self {
         Self::NotUnderstood

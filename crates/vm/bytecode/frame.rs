@@ -4,7 +4,6 @@ use crate::bytes::Bytes;
 use crate::cursor::Cursor;
 use crate::error::Reason;
 use crate::layout::Layout;
-use crate::program::Program;
 
 const SAME_MOST: u8 = 63;
 const ONE_STACK_FIRST: u8 = 64;
@@ -87,14 +86,14 @@ impl<'a> Types<'a> {
     }
 
     /// Writes the types. An uninitialized object gets the new position of its `new`.
-    fn write(&self, program: &Program, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Reason> {
+    fn write(&self, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Reason> {
         for (tag, operand) in self.iter() {
             out.put_u1(tag);
             match tag {
                 OBJECT => out.put_u2(operand),
                 UNINITIALIZED => {
-                    let index = program.index(usize::from(operand))?;
-                    out.put_u2(layout.itself(program, index)?);
+                    let index = layout.program.index(usize::from(operand))?;
+                    out.put_u2(layout.itself(index)?);
                 }
                 _ => {}
             }
@@ -199,24 +198,19 @@ impl<'a> FrameWriter<'a> {
     }
 
     /// Copies all frames of the old table.
-    pub(crate) fn copy(
-        &mut self,
-        program: &Program,
-        layout: &Layout,
-        body: &[u8],
-    ) -> Result<(), Reason> {
+    pub(crate) fn copy(&mut self, layout: &Layout, body: &[u8]) -> Result<(), Reason> {
         for frame in Frames::read(body)? {
             let frame = frame?;
-            let delta = self.delta(layout.start(program.index(frame.at)?)?)?;
+            let delta = self.delta(layout.start(layout.program.index(frame.at)?)?)?;
             self.head(&frame, delta);
             if frame.tag == FULL {
                 self.out.put_u2(frame.locals.count);
             }
-            frame.locals.write(program, layout, self.out)?;
+            frame.locals.write(layout, self.out)?;
             if frame.tag == FULL {
                 self.out.put_u2(frame.stack.count);
             }
-            frame.stack.write(program, layout, self.out)?;
+            frame.stack.write(layout, self.out)?;
         }
         Ok(())
     }
@@ -277,13 +271,12 @@ mod tests {
             entry: vec![0; entry],
             ..Snippets::default()
         };
-        let mut program = Program::default();
-        program.read(code).unwrap();
         let mut layout = Layout::default();
-        layout.place(&mut program, code, &snippets).unwrap();
+        layout.program.read(code).unwrap();
+        layout.place(code, &snippets).unwrap();
         let mut out = Vec::new();
         let mut frames = FrameWriter::new(&mut out);
-        frames.copy(&program, &layout, body).unwrap();
+        frames.copy(&layout, body).unwrap();
         frames.handler(layout.end(), 0x1234).unwrap();
         frames.finish();
         out

@@ -15,40 +15,37 @@ const FARTHEST: usize = 0x7FFF;
 pub(crate) struct Layout {
     /// For each instruction and for the end, where it starts, including code inserted before it.
     starts: Vec<u16>,
+    /// The instructions.
+    pub(crate) program: Program,
     before_return: u16,
 }
 
 impl Layout {
     /// Computes the positions. Marks `goto` and `jsr` instructions that no longer reach their
     /// targets as widened in the program.
-    pub(crate) fn place(
-        &mut self,
-        program: &mut Program,
-        code: &[u8],
-        snippets: &Snippets,
-    ) -> Result<(), Reason> {
+    pub(crate) fn place(&mut self, code: &[u8], snippets: &Snippets) -> Result<(), Reason> {
         self.before_return = narrow(snippets.before_return.len())?;
         loop {
-            let end = self.place_once(program, snippets)?;
+            let end = self.place_once(snippets)?;
             if end + snippets.handler.len() > LONGEST {
                 return Err(Reason::TooBig);
             }
             // Each round widens an instruction, or is the last one.
-            if end <= FARTHEST || !self.widen(program, code)? {
+            if end <= FARTHEST || !self.widen(code)? {
                 return Ok(());
             }
         }
     }
 
-    fn place_once(&mut self, program: &Program, snippets: &Snippets) -> Result<usize, Reason> {
-        let instructions = program.instructions();
+    fn place_once(&mut self, snippets: &Snippets) -> Result<usize, Reason> {
+        let instructions = self.program.instructions();
         self.starts.clear();
         self.starts.reserve(instructions.len() + 1);
         let mut at = snippets.entry.len();
         for (index, instruction) in instructions.iter().enumerate() {
             self.starts.push(narrow(at)?);
             let old = usize::from(instruction.at);
-            let length = program.at(index + 1) - old;
+            let length = self.program.at(index + 1) - old;
             at += match instruction.kind {
                 Kind::Return => snippets.before_return.len() + length,
                 Kind::Array => length + snippets.after_array.len(),
@@ -62,22 +59,19 @@ impl Layout {
     }
 
     /// Marks jumps that no longer reach; false if all do.
-    fn widen(&self, program: &mut Program, code: &[u8]) -> Result<bool, Reason> {
+    fn widen(&mut self, code: &[u8]) -> Result<bool, Reason> {
         let mut any = false;
-        for index in 0..program.count() {
-            let Some(&jump) = program.instructions().get(index) else {
+        for index in 0..self.program.count() {
+            let Some(&jump) = self.program.instructions().get(index) else {
                 continue;
             };
-            if jump.kind != Kind::Jump
-                || jump.widened
-                || self.reaches(program, code, jump, index)?
-            {
+            if jump.kind != Kind::Jump || jump.widened || self.reaches(code, jump, index)? {
                 continue;
             }
             if !matches!(jump.opcode, GOTO | JSR) {
                 return Err(Reason::FarJump);
             }
-            if let Some(jump) = program.instructions_mut().get_mut(index) {
+            if let Some(jump) = self.program.instructions_mut().get_mut(index) {
                 jump.widened = true;
                 any = true;
             }
@@ -85,14 +79,8 @@ impl Layout {
         Ok(any)
     }
 
-    fn reaches(
-        &self,
-        program: &Program,
-        code: &[u8],
-        jump: Instruction,
-        index: usize,
-    ) -> Result<bool, Reason> {
-        let target = self.start(program.jump_target(code, jump)?)?;
+    fn reaches(&self, code: &[u8], jump: Instruction, index: usize) -> Result<bool, Reason> {
+        let target = self.start(self.program.jump_target(code, jump)?)?;
         let offset = i32::from(target) - i32::from(self.start(index)?);
         Ok(i16::try_from(offset).is_ok())
     }
@@ -102,9 +90,14 @@ impl Layout {
         self.starts.get(index).copied().ok_or(Reason::NotUnderstood)
     }
 
+    /// The new position of an old one, at which an instruction starts.
+    pub(crate) fn moved(&self, at: u16) -> Result<u16, Reason> {
+        self.start(self.program.index(usize::from(at))?)
+    }
+
     /// The position of the instruction itself.
-    pub(crate) fn itself(&self, program: &Program, index: usize) -> Result<u16, Reason> {
-        let before = match program.instructions().get(index).map(|i| i.kind) {
+    pub(crate) fn itself(&self, index: usize) -> Result<u16, Reason> {
+        let before = match self.program.instructions().get(index).map(|i| i.kind) {
             Some(Kind::Return) => self.before_return,
             _ => 0,
         };
@@ -132,12 +125,11 @@ mod tests {
     use super::*;
     use crate::opcode::RETURN;
 
-    fn placed(code: &[u8], snippets: &Snippets) -> Result<(Program, Layout), Reason> {
-        let mut program = Program::default();
-        program.read(code)?;
+    fn placed(code: &[u8], snippets: &Snippets) -> Result<Layout, Reason> {
         let mut layout = Layout::default();
-        layout.place(&mut program, code, snippets)?;
-        Ok((program, layout))
+        layout.program.read(code)?;
+        layout.place(code, snippets)?;
+        Ok(layout)
     }
 
     fn five_before_returns() -> Snippets {
@@ -153,11 +145,11 @@ mod tests {
             entry: vec![0; 4],
             ..five_before_returns()
         };
-        let (program, layout) = placed(&[0, RETURN, 0, RETURN], &snippets).unwrap();
+        let layout = placed(&[0, RETURN, 0, RETURN], &snippets).unwrap();
         let starts: Vec<_> = (0..=4).map(|i| layout.start(i).unwrap()).collect();
         assert_eq!(starts, [4, 5, 11, 12, 18]);
-        assert_eq!(layout.itself(&program, 1), Ok(10));
-        assert_eq!(layout.itself(&program, 2), Ok(11));
+        assert_eq!(layout.itself(1), Ok(10));
+        assert_eq!(layout.itself(2), Ok(11));
         assert_eq!(layout.end(), 18);
     }
 
@@ -173,11 +165,11 @@ mod tests {
 
     #[test]
     fn a_goto_that_no_longer_reaches_is_widened() {
-        let (program, layout) = placed(&far(GOTO, 32763), &five_before_returns()).unwrap();
-        assert!(program.instructions()[0].widened);
+        let layout = placed(&far(GOTO, 32763), &five_before_returns()).unwrap();
+        assert!(layout.program.instructions()[0].widened);
         assert_eq!(layout.start(1), Ok(5));
-        let (program, _) = placed(&far(GOTO, 32758), &five_before_returns()).unwrap();
-        assert!(!program.instructions()[0].widened);
+        let layout = placed(&far(GOTO, 32758), &five_before_returns()).unwrap();
+        assert!(!layout.program.instructions()[0].widened);
     }
 
     #[test]

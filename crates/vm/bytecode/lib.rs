@@ -18,7 +18,7 @@
 //!     Some(number)
 //! })?;
 //! assert_eq!(rewritten.methods_rewritten, 7);
-//! # Ok::<(), bytecode::ClassError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
 

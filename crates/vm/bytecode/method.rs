@@ -1,6 +1,8 @@
 //! Rewrites the code of one method.
 
-use crate::additions::{Additions, Shared};
+use std::ops::Range;
+
+use crate::additions::Additions;
 use crate::annotation::type_annotations;
 use crate::bytes::Bytes;
 use crate::class_file::{ClassFile, Method};
@@ -14,7 +16,7 @@ use crate::layout::{narrow, Layout};
 use crate::names;
 use crate::opcode::{self, RETURN};
 use crate::plan::{Plan, Route};
-use crate::program::{Instruction, Program, Run};
+use crate::program::Instruction;
 use crate::snippet::Snippets;
 
 /// The first version whose code has frames.
@@ -41,11 +43,10 @@ enum Special {
 pub(crate) struct MethodRewriter<'a> {
     class: &'a ClassFile<'a>,
     plan: &'a Plan,
-    program: Program,
     layout: Layout,
     snippets: Snippets,
     /// The runs of instructions that the handler covers.
-    covered: Vec<Run>,
+    covered: Vec<Range<usize>>,
     /// Number of methods that report their start and end, but not when they throw.
     pub(crate) without_handler: usize,
 }
@@ -55,7 +56,6 @@ impl<'a> MethodRewriter<'a> {
         Self {
             class,
             plan,
-            program: Program::default(),
             layout: Layout::default(),
             snippets: Snippets::default(),
             covered: Vec::new(),
@@ -80,14 +80,13 @@ impl<'a> MethodRewriter<'a> {
         if !self.wants(method, number, code) {
             return Ok(false);
         }
-        self.program.read(code.bytes)?;
+        self.layout.program.read(code.bytes)?;
         self.prepare(method, number, code, additions)?;
         if self.snippets.is_empty() && !self.plan.every_method {
             return Ok(false);
         }
         let clear = self.prepare_handler(method, code)?;
-        self.layout
-            .place(&mut self.program, code.bytes, &self.snippets)?;
+        self.layout.place(code.bytes, &self.snippets)?;
         let new_length = self.layout.length(&self.snippets);
         let is_compiled = |most| code.bytes.len() <= most && new_length > most;
         if self.plan.longest_compiled.is_some_and(is_compiled) {
@@ -110,7 +109,7 @@ impl<'a> MethodRewriter<'a> {
 
     /// The special role of a JDK method.
     fn special(&self, method: Method<'_>) -> Option<Special> {
-        let name = (self.class.name(), method.name, method.descriptor);
+        let name = (self.class.name, method.name, method.descriptor);
         let (special, is_wanted) = match name {
             (b"java/lang/Object", b"<init>", _) => (Special::ObjectInit, self.plan.object_init),
             (b"java/lang/OutOfMemoryError", b"<init>", _) => {
@@ -137,13 +136,9 @@ impl<'a> MethodRewriter<'a> {
         self.snippets.clear();
         match self.special(method) {
             Some(Special::ObjectInit) => {
-                let method = (Shared::ObjectInit, names::OBJECT_INIT);
-                self.snippets.add_init(additions, method)?;
+                self.snippets.add_init(additions, names::OBJECT_INIT)?;
             }
-            Some(Special::ErrorInit) => {
-                let method = (Shared::ErrorInit, names::ERROR_INIT);
-                self.snippets.add_init(additions, method)?;
-            }
+            Some(Special::ErrorInit) => self.snippets.add_init(additions, names::ERROR_INIT)?,
             Some(Special::Gate) => self.snippets.add_gate(additions)?,
             Some(Special::Mount) => self.snippets.add_mount(additions)?,
             Some(Special::Unmount) => self.snippets.add_unmount(additions)?,
@@ -160,16 +155,19 @@ impl<'a> MethodRewriter<'a> {
 
     fn prepare_arrays(&mut self, code: Code<'_>, additions: &mut Additions) -> Result<(), Reason> {
         let is_array = |instruction: &Instruction| instruction.kind == opcode::Kind::Array;
-        if !self.program.instructions().iter().any(is_array) {
+        if !self.layout.program.instructions().iter().any(is_array) {
             return Ok(());
         }
         self.snippets.add_arrays(self.plan, additions)?;
         if self.plan.route != Route::Arrays {
             return Ok(());
         }
-        for (index, instruction) in self.program.instructions().iter().enumerate() {
+        for (index, instruction) in self.layout.program.instructions().iter().enumerate() {
             if is_array(instruction) {
-                let (at, next) = (self.program.at(index), self.program.at(index + 1));
+                let (at, next) = (
+                    self.layout.program.at(index),
+                    self.layout.program.at(index + 1),
+                );
                 let bytes = code.bytes.get(at..next).unwrap_or(&[]);
                 self.snippets
                     .add_target(&self.class.pool, bytes, additions)?;
@@ -186,7 +184,7 @@ impl<'a> MethodRewriter<'a> {
             return Ok(true);
         }
         let frames = self.attribute(code, STACK_MAP_TABLE);
-        let covered = handler::covered(self.class, method, code, &self.program, frames)?;
+        let covered = handler::covered(self.class, method, code, &self.layout.program, frames)?;
         let clear = covered.is_some();
         self.covered = covered.unwrap_or_default();
         if self.covered.is_empty() {
@@ -220,17 +218,12 @@ impl<'a> MethodRewriter<'a> {
         };
         out.put_u2(max_stack.max(least));
         out.put_u2(code.max_locals);
-        let length_at = out.len();
-        out.put_u4(0);
         let emitter = Emitter {
-            program: &self.program,
             code: code.bytes,
             layout: &self.layout,
             snippets: &self.snippets,
         };
-        emitter.emit(out)?;
-        out.put(&self.snippets.handler);
-        out.patch_length(length_at)?;
+        out.sized(|out| emitter.emit(out))?;
         self.write_handlers(code, out)?;
         self.write_attributes(code, additions, out)
     }
@@ -240,8 +233,7 @@ impl<'a> MethodRewriter<'a> {
         out.put_u2(narrow(code.handlers.len() / 8 + self.covered.len())?);
         for [start, end, handler, kind] in code.handlers() {
             for place in [start, end, handler] {
-                let index = self.program.index(usize::from(place))?;
-                out.put_u2(self.layout.start(index)?);
+                out.put_u2(self.layout.moved(place)?);
             }
             out.put_u2(kind);
         }
@@ -261,36 +253,32 @@ impl<'a> MethodRewriter<'a> {
         out: &mut Vec<u8>,
     ) -> Result<(), Reason> {
         let has_more = !self.covered.is_empty() || !self.snippets.entry_frames.is_empty();
-        let needs_frame = has_more && self.class.major_version() >= FIRST_WITH_FRAMES;
+        let needs_frame = has_more && self.class.major_version >= FIRST_WITH_FRAMES;
         let has_frames = self.attribute(code, STACK_MAP_TABLE).is_some();
         let added = u16::from(needs_frame && !has_frames);
         let count = code.attribute_count.checked_add(added);
         out.put_u2(count.ok_or(Reason::TooBig)?);
         for (name, body) in code.attributes() {
             out.put_u2(name);
-            let length_at = out.len();
-            out.put_u4(0);
-            let (program, layout) = (&self.program, &self.layout);
-            match self.class.pool.utf8(name).unwrap_or(b"") {
-                STACK_MAP_TABLE => self.write_frames(Some(body), additions, out)?,
-                b"LineNumberTable" => line_numbers(program, layout, body, out)?,
+            let name = self.class.pool.utf8(name).unwrap_or(b"");
+            out.sized(|out| match name {
+                STACK_MAP_TABLE => self.write_frames(Some(body), additions, out),
+                b"LineNumberTable" => line_numbers(&self.layout, body, out),
                 b"LocalVariableTable" | b"LocalVariableTypeTable" => {
-                    local_variables(program, layout, body, out)?;
+                    local_variables(&self.layout, body, out)
                 }
                 b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
-                    type_annotations(program, layout, body, out)?;
+                    type_annotations(&self.layout, body, out)
                 }
-                _ => out.put(body),
-            }
-            out.patch_length(length_at)?;
+                _ => {
+                    out.put(body);
+                    Ok(())
+                }
+            })?;
         }
         if added > 0 {
-            let name = additions.shared(Shared::StackMapTable, |a| a.utf8(STACK_MAP_TABLE))?;
-            out.put_u2(name);
-            let length_at = out.len();
-            out.put_u4(0);
-            self.write_frames(None, additions, out)?;
-            out.patch_length(length_at)?;
+            out.put_u2(additions.utf8(STACK_MAP_TABLE)?);
+            out.sized(|out| self.write_frames(None, additions, out))?;
         }
         Ok(())
     }
@@ -306,11 +294,10 @@ impl<'a> MethodRewriter<'a> {
             frames.same(at)?;
         }
         if let Some(body) = old {
-            frames.copy(&self.program, &self.layout, body)?;
+            frames.copy(&self.layout, body)?;
         }
-        if !self.covered.is_empty() && self.class.major_version() >= FIRST_WITH_FRAMES {
-            let name = b"java/lang/Throwable";
-            let throwable = additions.shared(Shared::Throwable, |a| a.class(name))?;
+        if !self.covered.is_empty() && self.class.major_version >= FIRST_WITH_FRAMES {
+            let throwable = additions.class(b"java/lang/Throwable")?;
             frames.handler(self.layout.end(), throwable)?;
         }
         frames.finish();

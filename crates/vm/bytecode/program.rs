@@ -1,5 +1,7 @@
 //! The code of a method as a list of instructions.
 
+use std::ops::Range;
+
 use crate::error::Reason;
 use crate::opcode::{self, Kind, TABLESWITCH};
 
@@ -11,13 +13,6 @@ pub(crate) struct Instruction {
     pub(crate) kind: Kind,
     /// Whether a `goto` or `jsr` must become a `goto_w` or `jsr_w`.
     pub(crate) widened: bool,
-}
-
-/// The instructions from one up to, but not including, another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
 }
 
 /// The instructions of a method. The end of the code also counts as an instruction, for ranges that
@@ -67,8 +62,9 @@ impl Program {
         &mut self.instructions
     }
 
-    pub(crate) fn run(&self, run: Run) -> &[Instruction] {
-        self.instructions.get(run.start..run.end).unwrap_or(&[])
+    /// The instructions with these indices.
+    pub(crate) fn run(&self, run: &Range<usize>) -> &[Instruction] {
+        self.instructions.get(run.clone()).unwrap_or(&[])
     }
 
     /// The number of instructions, which is also the index of the end.

@@ -116,10 +116,8 @@ fn write_method<'a>(
         let (name, body) = cursor.attribute()?;
         if methods.is_code(name) {
             out.put_u2(name);
-            let length_at = out.len();
-            out.put_u4(0);
-            changed = methods.rewrite(member.method, number, body, additions, out)?;
-            out.patch_length(length_at)?;
+            changed =
+                out.sized(|out| methods.rewrite(member.method, number, body, additions, out))?;
             if !changed {
                 return Ok(false);
             }

@@ -1,6 +1,6 @@
 //! The instructions inserted into a method.
 
-use crate::additions::{Additions, Shared};
+use crate::additions::Additions;
 use crate::bytes::Bytes;
 use crate::constant_pool::ConstantPool;
 use crate::error::Reason;
@@ -73,12 +73,8 @@ impl Snippets {
     }
 
     /// Reports the object under construction to this method.
-    pub(crate) fn add_init(
-        &mut self,
-        additions: &mut Additions,
-        (which, name): (Shared, &str),
-    ) -> Result<(), Reason> {
-        let target = tracker_method(additions, which, (name, OBJECT))?;
+    pub(crate) fn add_init(&mut self, additions: &mut Additions, name: &str) -> Result<(), Reason> {
+        let target = tracker_method(additions, name, OBJECT)?;
         self.before_return.put_u1(ALOAD_0);
         call(&mut self.before_return, target);
         self.more_stack = self.more_stack.max(1);
@@ -87,8 +83,7 @@ impl Snippets {
 
     /// Reports that the virtual thread is mounted on this thread.
     pub(crate) fn add_mount(&mut self, additions: &mut Additions) -> Result<(), Reason> {
-        let class = additions.class(names::TRACKER.as_bytes())?;
-        let target = additions.method(class, names::MOUNT, OBJECT)?;
+        let target = tracker_method(additions, names::MOUNT, OBJECT)?;
         self.entry.put_u1(ALOAD_0);
         call(&mut self.entry, target);
         self.more_stack = self.more_stack.max(1);
@@ -97,8 +92,7 @@ impl Snippets {
 
     /// Reports that the virtual thread is unmounted from this thread.
     pub(crate) fn add_unmount(&mut self, additions: &mut Additions) -> Result<(), Reason> {
-        let class = additions.class(names::TRACKER.as_bytes())?;
-        let target = additions.method(class, names::UNMOUNT, "()V")?;
+        let target = tracker_method(additions, names::UNMOUNT, "()V")?;
         call(&mut self.entry, target);
         Ok(())
     }
@@ -129,9 +123,7 @@ impl Snippets {
         additions: &mut Additions,
     ) -> Result<(), Reason> {
         let name = array_class(pool, instruction).ok_or(Reason::NotUnderstood)?;
-        let class = additions.class(&name)?;
-        self.targets
-            .push(additions.method(class, gate::WAIT, gate::WAIT_DESCRIPTOR)?);
+        self.targets.push(wait_of(additions, &name)?);
         Ok(())
     }
 
@@ -157,7 +149,7 @@ impl Snippets {
         additions: &mut Additions,
         number: u32,
     ) -> Result<(), Reason> {
-        let targets = call_targets(plan, additions)?;
+        let [enter, exit] = call_targets(plan, additions)?;
         let constant = if number > 0x7FFF {
             additions.integer(number)?
         } else {
@@ -165,9 +157,9 @@ impl Snippets {
         };
         let mut pushed = Vec::new();
         push(&mut pushed, number, constant);
-        call_with_number(plan.route, &mut self.entry, &pushed, targets.enter);
+        call_with_number(plan.route, &mut self.entry, &pushed, enter);
         let exit_at = self.before_return.len();
-        call_with_number(plan.route, &mut self.before_return, &pushed, targets.exit);
+        call_with_number(plan.route, &mut self.before_return, &pushed, exit);
         let exit = self.before_return.get(exit_at..).unwrap_or(&[]);
         self.handler.extend_from_slice(exit);
         self.handler.put_u1(ATHROW);
@@ -191,30 +183,23 @@ struct CallTarget {
     is_end: bool,
 }
 
-#[derive(Debug)]
-struct CallTargets {
-    enter: CallTarget,
-    exit: CallTarget,
-}
-
-fn call_targets(plan: &Plan, additions: &mut Additions) -> Result<CallTargets, Reason> {
+/// The constants of the calls that report a start and an end.
+fn call_targets(plan: &Plan, additions: &mut Additions) -> Result<[CallTarget; 2], Reason> {
     let (enter, exit) = match plan.route {
         Route::Tracker => {
-            let enter = (names::ENTER, NUMBER);
-            let exit = (names::EXIT, NUMBER);
-            let enter = tracker_method(additions, Shared::Enter, enter)?;
-            let exit = tracker_method(additions, Shared::Exit, exit)?;
+            let enter = tracker_method(additions, names::ENTER, NUMBER)?;
+            let exit = tracker_method(additions, names::EXIT, NUMBER)?;
             ((enter, 0), (exit, 0))
         }
         Route::Object => {
-            let wait = wait_of(additions, Shared::ObjectWait, gate::OBJECT)?;
-            let token = additions.shared(Shared::Token, |a| a.string(gate::TOKEN))?;
+            let wait = wait_of(additions, gate::OBJECT)?;
+            let token = additions.string(gate::TOKEN)?;
             ((wait, token), (wait, token))
         }
         Route::Arrays => {
-            let wait = wait_of(additions, Shared::IntsWait, b"[I")?;
-            let enter = additions.shared(Shared::EnterSign, |a| a.integer(gate::ENTER_SIGN))?;
-            let exit = additions.shared(Shared::ExitSign, |a| a.integer(gate::EXIT_SIGN))?;
+            let wait = wait_of(additions, b"[I")?;
+            let enter = additions.integer(gate::ENTER_SIGN)?;
+            let exit = additions.integer(gate::EXIT_SIGN)?;
             ((wait, enter), (wait, exit))
         }
     };
@@ -223,10 +208,7 @@ fn call_targets(plan: &Plan, additions: &mut Additions) -> Result<CallTargets, R
         constant,
         is_end,
     };
-    Ok(CallTargets {
-        enter: target(enter, false),
-        exit: target(exit, true),
-    })
+    Ok([target(enter, false), target(exit, true)])
 }
 
 /// Calls with a method's number, which `pushed` pushes.
@@ -263,7 +245,7 @@ fn call_with_array(
         call(code, target);
         return Ok(());
     }
-    let sign = additions.shared(Shared::NewArraySign, |a| a.integer(gate::NEW_ARRAY_SIGN))?;
+    let sign = additions.integer(gate::NEW_ARRAY_SIGN)?;
     code.put_u1(I2L);
     push_constant(code, sign);
     call_virtual(code, target);
@@ -273,8 +255,8 @@ fn call_with_array(
 /// The method to which arrays are reported; 0 if it depends on the array.
 fn array_target(plan: &Plan, additions: &mut Additions) -> Result<u16, Reason> {
     match plan.route {
-        Route::Tracker => tracker_method(additions, Shared::NewArray, (names::NEW_ARRAY, ARRAY)),
-        Route::Object => wait_of(additions, Shared::ObjectWait, gate::OBJECT),
+        Route::Tracker => tracker_method(additions, names::NEW_ARRAY, ARRAY),
+        Route::Object => wait_of(additions, gate::OBJECT),
         Route::Arrays => Ok(0),
     }
 }
@@ -296,20 +278,14 @@ fn array_class(pool: &ConstantPool<'_>, instruction: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-fn wait_of(additions: &mut Additions, which: Shared, class: &[u8]) -> Result<u16, Reason> {
-    additions.shared(which, |additions| {
-        let class = additions.class(class)?;
-        additions.method(class, gate::WAIT, gate::WAIT_DESCRIPTOR)
-    })
+fn wait_of(additions: &mut Additions, class: &[u8]) -> Result<u16, Reason> {
+    let class = additions.class(class)?;
+    additions.method(class, gate::WAIT, gate::WAIT_DESCRIPTOR)
 }
 
-fn tracker_method(
-    additions: &mut Additions,
-    which: Shared,
-    (name, descriptor): (&str, &str),
-) -> Result<u16, Reason> {
-    let class = additions.shared(Shared::TrackerClass, |a| a.class(names::TRACKER.as_bytes()))?;
-    additions.shared(which, |a| a.method(class, name, descriptor))
+fn tracker_method(additions: &mut Additions, name: &str, kind: &str) -> Result<u16, Reason> {
+    let class = additions.class(names::TRACKER.as_bytes())?;
+    additions.method(class, name, kind)
 }
 
 fn call(code: &mut Vec<u8>, target: u16) {
@@ -375,7 +351,7 @@ mod tests {
         let plan = Plan::default();
         snippets.add_calls(&plan, &mut additions, 7).unwrap();
         assert_eq!(snippets.entry, [BIPUSH, 7, INVOKESTATIC, 0, 6]);
-        assert_eq!(snippets.before_return, [BIPUSH, 7, INVOKESTATIC, 0, 10]);
-        assert_eq!(snippets.handler, [BIPUSH, 7, INVOKESTATIC, 0, 10, ATHROW]);
+        assert_eq!(snippets.before_return, [BIPUSH, 7, INVOKESTATIC, 0, 9]);
+        assert_eq!(snippets.handler, [BIPUSH, 7, INVOKESTATIC, 0, 9, ATHROW]);
     }
 }

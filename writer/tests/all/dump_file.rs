@@ -92,7 +92,7 @@ fn a_dump_given_up_leaves_nothing() {
     dump.head(vec![1; 100]).unwrap();
     // A sender that outlives the dump must not block it.
     let mut objects = dump.objects_sender();
-    dump.abandon();
+    drop(dump);
     assert_eq!(objects.deliver(vec![1]), Err(WriteError::Closed));
     drop(DumpFile::create(&target).unwrap());
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);

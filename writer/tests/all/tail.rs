@@ -123,6 +123,6 @@ fn a_tail_given_up_is_the_parents_to_remove() {
     drop(writer);
     assert_eq!(sender.deliver(vec![1]), Err(WriteError::Closed));
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
-    dump.abandon();
+    drop(dump);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 }

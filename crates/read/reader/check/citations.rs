@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use super::fault::Faults;
+use super::rule::Rule;
 use crate::budget::entries;
 
 /// The first reference to a thing.
@@ -31,13 +33,33 @@ impl<K: Hash + Eq + Ord + Copy> Citations<K> {
         self.open.remove(&key)
     }
 
+    /// Notes a definition. A reference before it breaks this rule.
+    pub(super) fn define(
+        &mut self,
+        key: K,
+        rule: Rule,
+        faults: &mut Faults,
+        found: impl FnOnce() -> String,
+    ) {
+        if let Some(Citation { offset, by }) = self.resolve(key) {
+            faults.add(rule, offset, || format!("{by} names {}", found()));
+        }
+    }
+
     /// Bytes of memory that the citations take.
     pub(super) fn held_bytes(&self) -> u64 {
         entries(2 * self.open.len())
     }
 
-    /// What was never defined.
-    pub(super) fn into_missing(self) -> impl Iterator<Item = (K, Citation)> {
-        self.open.into_iter()
+    /// Keeps the references to these keys alone.
+    pub(super) fn retain(&mut self, is_kept: impl Fn(K) -> bool) {
+        self.open.retain(|key, _| is_kept(*key));
+    }
+
+    /// What was never defined breaks this rule.
+    pub(super) fn judge(self, rule: Rule, faults: &mut Faults, found: impl Fn(K) -> String) {
+        for (key, Citation { offset, by }) in self.open {
+            faults.add(rule, offset, || format!("{by} names {}", found(key)));
+        }
     }
 }

@@ -49,13 +49,10 @@ impl ClassRules {
         heap_begun: bool,
         faults: &mut Faults,
     ) {
-        let serial = load.serial;
+        let LoadClass { serial, class, .. } = *load;
         if heap_begun {
             faults.add(Rule::LoadClassLate, offset, || {
-                format!(
-                    "LOAD CLASS of class {:#x} after the beginning of the heap",
-                    load.class
-                )
+                format!("LOAD CLASS of class {class:#x} after the beginning of the heap")
             });
         }
         if !self.serials.insert(u64::from(serial), offset) {
@@ -65,17 +62,13 @@ impl ClassRules {
         }
         if !self.table.add_load(load) {
             faults.add(Rule::DuplicateLoadClass, offset, || {
-                format!("class {:#x} again", load.class)
+                format!("class {class:#x} again")
             });
         }
-        if let Some(early) = self.citations.resolve(serial) {
-            faults.add(Rule::LoadClassLate, early.offset, || {
-                format!(
-                    "{} names class serial {serial}, whose LOAD CLASS stands at {offset:#x}",
-                    early.by
-                )
+        self.citations
+            .define(serial, Rule::LoadClassLate, faults, || {
+                format!("class serial {serial}, whose LOAD CLASS stands at {offset:#x}")
             });
-        }
     }
 
     pub(super) fn cite_serial(&mut self, offset: u64, serial: u32, by: &'static str) {
@@ -102,11 +95,8 @@ impl ClassRules {
         }
         if !dump.constants.is_empty() {
             faults.add(Rule::ConstantPool, offset, || {
-                format!(
-                    "class {:#x} with {} constants",
-                    dump.class,
-                    dump.constants.len()
-                )
+                let (class, constants) = (dump.class, dump.constants.len());
+                format!("class {class:#x} with {constants} constants")
             });
         }
         let fields = dump.statics.len().max(dump.fields.len());
@@ -147,36 +137,25 @@ impl ClassRules {
     fn judge_serials(&mut self, faults: &mut Faults) {
         self.serials.judge(Rule::ClassSerialGap, "classes", faults);
         let citations = std::mem::take(&mut self.citations);
-        for (serial, citation) in citations.into_missing() {
-            faults.add(Rule::ClassSerialMissing, citation.offset, || {
-                format!(
-                    "{} names class serial {serial}, which is nowhere",
-                    citation.by
-                )
-            });
-        }
-        let dumped = self
-            .table
-            .iter()
-            .filter(|class| class.dump_offset.is_some());
+        citations.judge(Rule::ClassSerialMissing, faults, |serial| {
+            format!("class serial {serial}, which is nowhere")
+        });
+        let classes = self.table.iter();
+        let dumped = classes.filter(|class| class.dump_offset.is_some());
         let dumped: HashSet<u32> = dumped.filter_map(|class| class.serial).collect();
-        for (offset, serial) in self
-            .unloaded
-            .iter()
-            .filter(|(_, serial)| dumped.contains(serial))
-        {
-            faults.add(Rule::UnloadedDumped, *offset, || {
-                format!("UNLOAD CLASS of serial {serial}, whose class is in the dump")
-            });
+        for &(offset, serial) in &self.unloaded {
+            if dumped.contains(&serial) {
+                faults.add(Rule::UnloadedDumped, offset, || {
+                    format!("UNLOAD CLASS of serial {serial}, whose class is in the dump")
+                });
+            }
         }
     }
 }
 
 fn judge_class(table: &ClassTable, index: usize, strings: &StringTable, faults: &mut Faults) {
-    let Some((class, offset)) = table
-        .at(index)
-        .and_then(|class| Some((class, class.dump_offset?)))
-    else {
+    let class = table.at(index);
+    let Some((class, offset)) = class.and_then(|class| Some((class, class.dump_offset?))) else {
         return;
     };
     let name = || table.java_name(class.id, strings);
@@ -189,11 +168,8 @@ fn judge_class(table: &ClassTable, index: usize, strings: &StringTable, faults: 
     match table.layout(index) {
         Layout::Complete { data_bytes, .. } if data_bytes != u64::from(class.instance_bytes) => {
             faults.add(Rule::InstanceSize, offset, || {
-                let said = class.instance_bytes;
-                format!(
-                    "{} has instance size {said}, its fields sum up to {data_bytes}",
-                    name()
-                )
+                let (name, said) = (name(), class.instance_bytes);
+                format!("{name} has instance size {said}, its fields sum up to {data_bytes}")
             });
         }
         Layout::Cycle => faults.add(Rule::SuperCycle, offset, || {
@@ -220,11 +196,8 @@ fn judge_super(
         }
     } else if !table.is_dumped(class.super_class) {
         faults.add(Rule::SuperMissing, offset, || {
-            format!(
-                "{} has super class {:#x}, which has no CLASS DUMP",
-                name(),
-                class.super_class
-            )
+            let (name, super_class) = (name(), class.super_class);
+            format!("{name} has super class {super_class:#x}, which has no CLASS DUMP")
         });
     }
 }

@@ -208,10 +208,8 @@ impl Framing {
     fn report_strays(&mut self, faults: &mut Faults) {
         for head in self.strays.drain(..) {
             faults.add(Rule::RecordBetweenSegments, head.offset, || {
-                format!(
-                    "{} between the first segment and HEAP DUMP END",
-                    name(&head)
-                )
+                let name = name(&head);
+                format!("{name} between the first segment and HEAP DUMP END")
             });
         }
     }
@@ -220,11 +218,8 @@ impl Framing {
 fn judge_time(head: &RecordHead, faults: &mut Faults) {
     if head.time_micros != 0 {
         faults.add(Rule::RecordTime, head.offset, || {
-            format!(
-                "{} with time {} µs, 0 expected",
-                name(head),
-                head.time_micros
-            )
+            let (name, micros) = (name(head), head.time_micros);
+            format!("{name} with time {micros} µs, 0 expected")
         });
     }
 }

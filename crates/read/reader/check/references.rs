@@ -159,16 +159,11 @@ impl References<'_> {
     ) -> Result<(), ReadError> {
         let (classes, strings) = (self.classes, self.strings);
         let name = || classes.java_name(instance.class, strings);
-        let index = classes
-            .index(instance.class)
-            .filter(|_| classes.is_dumped(instance.class));
-        let Some(index) = index else {
+        let index = classes.index(instance.class);
+        let Some(index) = index.filter(|_| classes.is_dumped(instance.class)) else {
             self.fault(Rule::ClassNotDumped, offset, || {
-                format!(
-                    "object {:#x} is of {}, which has no CLASS DUMP",
-                    instance.object,
-                    name()
-                )
+                let (object, name) = (instance.object, name());
+                format!("object {object:#x} is of {name}, which has no CLASS DUMP")
             });
             return Ok(());
         };
@@ -178,11 +173,8 @@ impl References<'_> {
         };
         if data_bytes != u64::from(instance.data_bytes) {
             self.fault(Rule::InstanceLength, offset, || {
-                let there = instance.data_bytes;
-                format!(
-                    "{there} bytes of data, the fields of {} take {data_bytes}",
-                    name()
-                )
+                let (there, name) = (instance.data_bytes, name());
+                format!("{there} bytes of data, the fields of {name} take {data_bytes}")
             });
             return Ok(());
         }
@@ -218,11 +210,8 @@ impl References<'_> {
         let (classes, strings) = (self.classes, self.strings);
         if !classes.is_dumped(array.class) {
             self.fault(Rule::ArrayClassMissing, offset, || {
-                let class = classes.java_name(array.class, strings);
-                format!(
-                    "array {:#x} is of {class}, which has no CLASS DUMP",
-                    array.object
-                )
+                let (array, class) = (array.object, classes.java_name(array.class, strings));
+                format!("array {array:#x} is of {class}, which has no CLASS DUMP")
             });
         }
         let mut number = 0_u64;

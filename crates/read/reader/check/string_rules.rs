@@ -28,14 +28,9 @@ impl StringRules {
             });
         }
         judge_text(offset, &string, faults);
-        if let Some(early) = self.citations.resolve(id) {
-            faults.add(Rule::StringLate, early.offset, || {
-                format!(
-                    "{} names string {id:#x}, which stands at {offset:#x}",
-                    early.by
-                )
-            });
-        }
+        self.citations.define(id, Rule::StringLate, faults, || {
+            format!("string {id:#x}, which stands at {offset:#x}")
+        });
         if !self.table.insert(string) {
             faults.add(Rule::DuplicateString, offset, || {
                 format!("a second string with id {id:#x}")
@@ -67,11 +62,9 @@ impl StringRules {
     /// Reports strings that were never defined; returns the table for later passes.
     pub(super) fn finish(self, incomplete: bool, faults: &mut Faults) -> StringTable {
         if !incomplete {
-            for (id, citation) in self.citations.into_missing() {
-                faults.add(Rule::StringMissing, citation.offset, || {
-                    format!("{} names string {id:#x}, which is nowhere", citation.by)
-                });
-            }
+            self.citations.judge(Rule::StringMissing, faults, |id| {
+                format!("string {id:#x}, which is nowhere")
+            });
         }
         self.table
     }

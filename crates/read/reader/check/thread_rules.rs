@@ -60,10 +60,8 @@ impl ThreadRules {
         let depth = traces.get(*trace).map_or(0, |trace| trace.depth_frames);
         if let Some(frame) = frame.filter(|frame| u64::from(*frame) >= depth) {
             faults.add(Rule::FrameNumber, offset, || {
-                format!(
-                    "{} in frame {frame}, thread {serial} has {depth} frames",
-                    root.kind.name()
-                )
+                let root = root.kind.name();
+                format!("{root} in frame {frame}, thread {serial} has {depth} frames")
             });
         }
     }
@@ -75,20 +73,16 @@ impl ThreadRules {
     }
 
     /// Checks what only the whole file shows, with or without a heap.
-    pub(super) fn finish(self, has_heap: bool, faults: &mut Faults) {
+    pub(super) fn finish(mut self, has_heap: bool, faults: &mut Faults) {
         // A profile lists only the threads that it has seen.
         if has_heap {
             self.serials.judge(Rule::ThreadSerialGap, "threads", faults);
         }
         let known = &self.serials;
-        let outside = self.outside.into_missing();
-        let unknown = outside.filter(|(serial, _)| !known.contains(u64::from(*serial)));
-        for (serial, citation) in unknown.chain(self.citations.into_missing()) {
-            faults.add(Rule::ThreadMissing, citation.offset, || {
-                format!(
-                    "{} names thread serial {serial}, which has no root",
-                    citation.by
-                )
+        self.outside.retain(|serial| !known.contains(serial.into()));
+        for citations in [self.outside, self.citations] {
+            citations.judge(Rule::ThreadMissing, faults, |serial| {
+                format!("thread serial {serial}, which has no root")
             });
         }
     }
@@ -107,14 +101,9 @@ impl ThreadRules {
                 format!("a second root of thread serial {serial}")
             });
         }
-        if let Some(early) = self.citations.resolve(serial) {
-            faults.add(Rule::ThreadLate, early.offset, || {
-                format!(
-                    "{} names thread serial {serial}, whose root stands at {offset:#x}",
-                    early.by
-                )
-            });
-        }
+        self.citations.define(serial, Rule::ThreadLate, faults, || {
+            format!("thread serial {serial}, whose root stands at {offset:#x}")
+        });
         let owner = traces.get(trace).map(|trace| trace.thread_serial);
         if trace != EMPTY_TRACE_SERIAL && owner.is_some_and(|owner| owner != serial) {
             faults.add(Rule::ThreadTraceMismatch, offset, || {

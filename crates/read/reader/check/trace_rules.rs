@@ -45,14 +45,10 @@ impl TraceRules {
                 format!("a second frame with id {id:#x}")
             });
         }
-        if let Some(early) = self.frame_citations.resolve(id) {
-            faults.add(Rule::FrameLate, early.offset, || {
-                format!(
-                    "{} names frame {id:#x}, which stands at {offset:#x}",
-                    early.by
-                )
+        self.frame_citations
+            .define(id, Rule::FrameLate, faults, || {
+                format!("frame {id:#x}, which stands at {offset:#x}")
             });
-        }
         let known = [
             format::LINE_UNKNOWN,
             format::LINE_COMPILED,
@@ -88,16 +84,13 @@ impl TraceRules {
                 format!("a second trace with serial {serial}")
             });
         }
-        if let Some(early) = self.citations.resolve(serial) {
-            // Classes are loaded before the traces come in the file, whatever the writer.
-            if early.by != LOAD_CLASS {
-                faults.add(Rule::TraceLate, early.offset, || {
-                    format!(
-                        "{} names trace {serial}, which stands at {offset:#x}",
-                        early.by
-                    )
-                });
-            }
+        // Classes are loaded before the traces come in the file, whatever the writer.
+        let early = self.citations.resolve(serial);
+        if let Some(early) = early.filter(|early| early.by != LOAD_CLASS) {
+            faults.add(Rule::TraceLate, early.offset, || {
+                let by = early.by;
+                format!("{by} names trace {serial}, which stands at {offset:#x}")
+            });
         }
         self.note_thread(offset, trace);
     }
@@ -121,7 +114,7 @@ impl TraceRules {
     }
 
     /// Checks what only the whole file shows, with or without a heap.
-    pub(super) fn finish(self, has_heap: bool, faults: &mut Faults) {
+    pub(super) fn finish(mut self, has_heap: bool, faults: &mut Faults) {
         // In a profile a thread may have many stacks.
         for shared in self.shared.iter().filter(|_| has_heap) {
             let Shared {
@@ -136,19 +129,15 @@ impl TraceRules {
         }
         self.frames.judge(Rule::FrameIdGap, "frames", faults);
         self.serials.judge(Rule::TraceSerialGap, "traces", faults);
-        for (id, citation) in self.frame_citations.into_missing() {
-            faults.add(Rule::FrameMissing, citation.offset, || {
-                format!("{} names frame {id:#x}, which is nowhere", citation.by)
+        self.frame_citations
+            .judge(Rule::FrameMissing, faults, |id| {
+                format!("frame {id:#x}, which is nowhere")
             });
-        }
-        for (serial, citation) in self.citations.into_missing() {
-            // The missing empty trace has its own rule.
-            if serial != EMPTY_TRACE_SERIAL {
-                faults.add(Rule::TraceMissing, citation.offset, || {
-                    format!("{} names trace {serial}, which is nowhere", citation.by)
-                });
-            }
-        }
+        // The missing empty trace has its own rule.
+        self.citations.resolve(EMPTY_TRACE_SERIAL);
+        self.citations.judge(Rule::TraceMissing, faults, |serial| {
+            format!("trace {serial}, which is nowhere")
+        });
         let empty = self.traces.get(&EMPTY_TRACE_SERIAL);
         if empty.is_none_or(|trace| trace.depth_frames != 0 || trace.thread_serial != 0) {
             faults.add(Rule::EmptyTraceMissing, 0, || match empty {

@@ -4,6 +4,7 @@
 //! An object is a line of its own, followed by a line for each reference that is not null; so an
 //! array of millions of elements needs no buffer. This layout has no primitive values.
 
+use std::fmt;
 use std::io::{self, Write};
 
 use format::name::Word;
@@ -73,11 +74,16 @@ pub fn instance(
 
 /// A field of an instance, inherited ones first; null has no line.
 pub fn field(name: &[u8], value: u64, out: &mut impl Write) -> io::Result<()> {
-    if value == 0 {
-        return Ok(());
-    }
     let second_tab = if name.len() < 8 { "\t" } else { "" };
-    writeln!(out, "\t{}\t{second_tab}{value:x}", Word(name))
+    reference(format_args!("{}{second_tab}", Word(name)), value, out)
+}
+
+/// What an object refers to, and by what; null has no line.
+fn reference(by: fmt::Arguments<'_>, value: u64, out: &mut impl Write) -> io::Result<()> {
+    match value {
+        0 => Ok(()),
+        value => writeln!(out, "\t{by}\t{value:x}"),
+    }
 }
 
 /// An array of references, its size in the heap and the name of its class, `java.lang.String[]`;
@@ -114,10 +120,7 @@ pub fn primitive_array(
 
 /// An element of an array of references, from 0; null has no line.
 pub fn element(index: u32, value: u64, out: &mut impl Write) -> io::Result<()> {
-    match value {
-        0 => Ok(()),
-        value => writeln!(out, "\t[{index}]\t\t{value:x}"),
-    }
+    reference(format_args!("[{index}]\t"), value, out)
 }
 
 /// A class and its loader, signers and so on; those that are null have no line. Its
@@ -131,25 +134,17 @@ pub fn class(class: &ClassDump, name: ClassName<'_>, out: &mut impl Write) -> io
         ("signers", class.signers),
         ("domain", class.protection_domain),
     ] {
-        if target != 0 {
-            writeln!(out, "\t{link}\t\t{target:x}")?;
-        }
+        reference(format_args!("{link}\t"), target, out)?;
     }
     Ok(())
 }
 
 /// A static field of a class that is a reference; null has no line.
 pub fn static_field(name: &[u8], value: u64, out: &mut impl Write) -> io::Result<()> {
-    match value {
-        0 => Ok(()),
-        value => writeln!(out, "\tstatic {}\t{value:x}", Word(name)),
-    }
+    reference(format_args!("static {}", Word(name)), value, out)
 }
 
 /// A constant of a class that is an object, by its index in the constant pool; null has no line.
 pub fn constant(index: u64, value: u64, out: &mut impl Write) -> io::Result<()> {
-    match value {
-        0 => Ok(()),
-        value => writeln!(out, "\tconstant pool entry {index}\t{value:x}"),
-    }
+    reference(format_args!("constant pool entry {index}"), value, out)
 }

@@ -18,10 +18,10 @@ use tables::profile::Method;
 use tables::Line;
 
 use crate::cpu::recorded_samples;
+use crate::header::header;
 use crate::sites::recorded_sites;
-use crate::thread::{ended, started};
-use crate::trace::{frames, Frame};
-use crate::Header;
+use crate::thread::{thread_end, thread_start};
+use crate::trace::{trace, Frame};
 use heap_text::HeapText;
 use survey::{Profile, Survey, ThreadLine};
 
@@ -55,7 +55,7 @@ pub fn transcribe(
         first_damage: survey.first_damage,
         is_ended: survey.is_ended,
     };
-    Header { created: survey.at }.encode(out)?;
+    header(survey.at, out)?;
     threads(&survey, out)?;
     traces(&survey, out)?;
     if survey.has_heap {
@@ -71,12 +71,12 @@ fn threads(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
             ThreadLine::Start(thread) => {
                 let text = |id| survey.string(id);
                 let (name, group) = (text(thread.name), text(thread.group));
-                started(thread.serial, thread.object, name, group, out)?;
+                thread_start(thread.serial, thread.object, name, group, out)?;
             }
             ThreadLine::Named(thread, object, name) => {
-                started(*thread, *object, name.as_bytes(), b"", out)?;
+                thread_start(*thread, *object, name.as_bytes(), b"", out)?;
             }
-            ThreadLine::End(thread) => ended(*thread, out)?,
+            ThreadLine::End(thread) => thread_end(*thread, out)?,
         }
     }
     Ok(())
@@ -84,8 +84,7 @@ fn threads(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
 
 fn traces(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
     for &serial in &survey.traces {
-        writeln!(out, "TRACE {serial}:")?;
-        frames(survey.stacks.frames(serial).map(frame), out)?;
+        trace(serial, None, survey.stacks.frames(serial).map(frame), out)?;
     }
     Ok(())
 }

@@ -260,7 +260,7 @@ impl Survey {
             .iter()
             .map(|&(_, object)| object)
             .collect();
-        let (classes, strings) = (&mut self.directory.classes, &self.directory.strings);
+        let (classes, strings) = (&self.directory.classes, &self.directory.strings);
         let mut names = thread_names(open, classes, strings, &objects, settings.budget)?;
         let named = self.root_threads.drain(..).map(|(serial, object)| {
             let name = names.remove(&object).unwrap_or_default();

@@ -34,7 +34,7 @@ fn a_full_pool_leaves_methods_alone_and_the_class_as_it_was() {
     let mut class = ClassBuilder::new(52);
     class.method("run", "()V", &code);
     while class.pool.count() < 0xFFFF - 3 {
-        class.pool.integer(0).unwrap();
+        class.pool.integer(class.pool.count().into()).unwrap();
     }
     let plan = Plan {
         calls: true,

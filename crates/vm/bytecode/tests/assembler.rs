@@ -177,23 +177,24 @@ impl ClassBuilder {
         method.put_u2(self.pool.utf8(descriptor.as_bytes()).unwrap());
         method.put_u2(1);
         method.put_u2(self.pool.utf8(b"Code").unwrap());
-        let length_at = method.len();
-        method.put_u4(0);
-        method.put_u2(code.max_stack);
-        method.put_u2(code.max_locals);
-        method.put_u4(code.code.len() as u32);
-        method.put(&code.code);
-        method.put_u2(code.handlers.len() as u16);
-        for number in code.handlers.iter().flatten() {
-            method.put_u2(*number);
-        }
-        method.put_u2(code.attributes.len() as u16);
-        for (name, body) in &code.attributes {
-            method.put_u2(self.pool.utf8(name.as_bytes()).unwrap());
-            method.put_u4(body.len() as u32);
-            method.put(body);
-        }
-        method.patch_length(length_at).unwrap();
+        let put = |out: &mut Vec<u8>| {
+            out.put_u2(code.max_stack);
+            out.put_u2(code.max_locals);
+            out.put_u4(code.code.len() as u32);
+            out.put(&code.code);
+            out.put_u2(code.handlers.len() as u16);
+            for number in code.handlers.iter().flatten() {
+                out.put_u2(*number);
+            }
+            out.put_u2(code.attributes.len() as u16);
+            for (name, body) in &code.attributes {
+                out.put_u2(self.pool.utf8(name.as_bytes()).unwrap());
+                out.put_u4(body.len() as u32);
+                out.put(body);
+            }
+            Ok(())
+        };
+        method.sized(put).unwrap();
         self.methods.push(method);
     }
 

@@ -34,8 +34,8 @@ fn with_shared(mut dump: Dump, offset: u64, count: u64, chars: &str) -> Dump {
 fn name(dump: Dump) -> Option<String> {
     let bytes = dump.bytes();
     let mut open = || -> io::Result<Box<dyn Read + '_>> { Ok(Box::new(bytes.as_slice())) };
-    let mut summary = summarize(&mut DumpReader::new(open().unwrap()).unwrap()).unwrap();
-    let (classes, strings) = (&mut summary.classes, &summary.strings);
+    let summary = summarize(&mut DumpReader::new(open().unwrap()).unwrap()).unwrap();
+    let (classes, strings) = (&summary.classes, &summary.strings);
     let names = thread_names(&mut open, classes, strings, &[THREAD], Budget::default());
     let heap = Heap::read(
         Input::new(file_of(&bytes), &|_| ()).unwrap(),

@@ -81,13 +81,13 @@ fn threads_have_names_from_records_or_objects() {
     let start = bytes().u4(2).u8(WORKER).u4(1).u8(name).u8(0).u8(0);
     sample.records.insert(at, record(0x0A, start));
     let dump = sample.bytes();
-    let mut summary = summarize(&mut reader(&dump)).unwrap();
+    let summary = summarize(&mut reader(&dump)).unwrap();
     assert_eq!(summary.threads[0].name, None);
     assert_eq!(summary.threads[1].name.as_deref(), Some("app/Leaf"));
     let mut open = || Ok(Box::new(dump.as_slice()) as Box<dyn Read>);
     let names = thread_names(
         &mut open,
-        &mut summary.classes,
+        &summary.classes,
         &summary.strings,
         &[MAIN, WORKER],
         Budget::default(),

@@ -11,16 +11,15 @@
 mod heap_dump;
 mod monitors;
 
-use std::collections::HashMap;
-use std::io;
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Write};
 use std::path::Path;
 
 use format::ClassName;
 use tables::profile::{Cost, Costs, Method, Site, SiteOrder, SiteTotals, Sites};
-use tables::{ClassId, Line, ObjectId, ThreadId, TraceId};
+use tables::{ClassId, Line, ThreadId, TraceId};
 use text::{
-    thread_end, Call, CpuSamplesBlock, CpuTimeBlock, Frame, Header, Moment, OldMethod, OldProfile,
-    Phase, Report, SitesBlock, ThreadStart, Trace,
+    cpu_samples, cpu_time, old_profile, thread_end, thread_start, Call, Frame, Moment, OldMethod,
 };
 
 /// Compares a text with the golden of this name; returns the text.
@@ -45,10 +44,6 @@ const AT: Moment = Moment {
     seconds_since_epoch: 1_532_447_446,
     utc_offset_seconds: 7200,
 };
-
-fn object(address: u64) -> ObjectId {
-    ObjectId::new(address).unwrap()
-}
 
 fn thread(serial: u32) -> ThreadId {
     ThreadId::new(serial).unwrap()
@@ -78,34 +73,20 @@ fn frame(name: &'static [u8], line: Line) -> Frame<'static> {
     }
 }
 
-fn put_trace(serial: u32, frames: &[Frame<'_>], out: &mut Vec<u8>) -> io::Result<()> {
-    Trace {
-        serial: trace(serial),
-        thread: None,
-        phase: None,
-        frames,
-    }
-    .encode(out)
-}
-
 #[test]
 fn header() {
-    check("header", |out| Header { created: AT }.encode(out));
+    check("header", |out| text::header(AT, out));
 }
 
 #[test]
 fn threads() {
-    let start = |serial, name, group| ThreadStart {
-        thread: thread(serial),
-        object: Some(object(0x7_c000_0000 + u64::from(serial) * 8)),
-        name,
-        group,
-    };
+    let object = |serial: u32| 0x7_c000_0000 + u64::from(serial) * 8;
+    let third = "Gr\u{fc}\u{df}e \u{4e16}".as_bytes();
     check("threads", |out| {
-        start(1, b"main", b"main").encode(out)?;
-        start(2, b"say \"hi\"\n", b"").encode(out)?;
-        start(3, "Gr\u{fc}\u{df}e \u{4e16}".as_bytes(), b"main").encode(out)?;
-        thread_end(thread(2), out)
+        thread_start(1, object(1), b"main", b"main", out)?;
+        thread_start(2, object(2), b"say \"hi\"\n", b"", out)?;
+        thread_start(3, object(3), third, b"main", out)?;
+        thread_end(2, out)
     });
 }
 
@@ -128,15 +109,9 @@ fn traces() {
         },
     ];
     check("traces", |out| {
-        put_trace(1, &[], out)?;
-        put_trace(2, &frames, out)?;
-        Trace {
-            serial: trace(3),
-            thread: Some(thread(1)),
-            phase: Some(Phase::Start),
-            frames: &frames[..1],
-        }
-        .encode(out)
+        text::trace(1, None, [].into_iter(), out)?;
+        text::trace(2, None, frames.into_iter(), out)?;
+        text::trace(3, Some(thread(1)), frames.into_iter().take(1), out)
     });
 }
 
@@ -176,13 +151,7 @@ fn allocation_sites() {
         ("sites_allocated", SiteOrder::AllocatedBytes, 0.0),
     ] {
         let sites = Sites::new(&rows, order, cutoff);
-        let text = check(name, |out| {
-            SitesBlock {
-                sites: &sites,
-                at: AT,
-            }
-            .encode(out)
-        });
+        let text = check(name, |out| text::sites(&sites, AT, out));
         assert_eq!(text.lines().count(), sites.rows().len() + 4);
         // tradefed and others count the words of a row.
         let rows = text.lines().skip(3).take(sites.rows().len());
@@ -191,13 +160,7 @@ fn allocation_sites() {
             .all(|row| row.split_whitespace().count() == 9));
     }
     let sites = Sites::new(&[], SiteOrder::LiveBytes, 0.0);
-    check("sites_none", |out| {
-        SitesBlock {
-            sites: &sites,
-            at: AT,
-        }
-        .encode(out)
-    });
+    check("sites_none", |out| text::sites(&sites, AT, out));
 }
 
 fn cost(serial: u32, top: Method<'static>, count: u64, own: u64) -> Cost<'static> {
@@ -218,21 +181,9 @@ fn samples() {
         cost(5, method(MAIN, b"idle"), 0, 0),
     ];
     let samples = Costs::new(&costs, 0.0);
-    check("cpu_samples", |out| {
-        CpuSamplesBlock {
-            samples: &samples,
-            at: AT,
-        }
-        .encode(out)
-    });
+    check("cpu_samples", |out| cpu_samples(&samples, AT, out));
     let none = Costs::new(&costs[3..], 0.0);
-    check("cpu_samples_none", |out| {
-        CpuSamplesBlock {
-            samples: &none,
-            at: AT,
-        }
-        .encode(out)
-    });
+    check("cpu_samples_none", |out| cpu_samples(&none, AT, out));
 }
 
 #[test]
@@ -246,26 +197,14 @@ fn times() {
         },
     ];
     let times = Costs::new(&costs, 0.0);
-    check("cpu_time", |out| {
-        CpuTimeBlock {
-            times: &times,
-            at: AT,
-        }
-        .encode(out)
-    });
+    check("cpu_time", |out| cpu_time(&times, AT, out));
     // Called, but without measured time: no division by zero.
     let nothing = Costs::new(&costs[2..], 0.0);
-    check("cpu_time_nothing", |out| {
-        CpuTimeBlock {
-            times: &nothing,
-            at: AT,
-        }
-        .encode(out)
-    });
+    check("cpu_time_nothing", |out| cpu_time(&nothing, AT, out));
 }
 
 #[test]
-fn old_profile() {
+fn old_profiles() {
     let old = |name, descriptor| OldMethod {
         method: method(MAIN, name),
         descriptor,
@@ -283,9 +222,7 @@ fn old_profile() {
         call(None, None, 2, 0),
         call(Some(old(b"never", b"()V")), Some(main), 0, 0),
     ];
-    check("old_profile", |out| {
-        OldProfile { calls: &calls }.encode(out)
-    });
+    check("old_profile", |out| old_profile(&calls, out));
 }
 
 /// Stacks of the whole report: number, frames.
@@ -305,8 +242,7 @@ fn stacks() -> Vec<(u32, Vec<Frame<'static>>)> {
     ]
 }
 
-/// Two dumps into one report, in the order that foreign parsers can follow: threads, traces,
-/// samples.
+/// Two reports in one file, in the order that foreign parsers can follow: threads, traces, samples.
 #[test]
 fn a_whole_report() {
     let dumps = [
@@ -314,41 +250,25 @@ fn a_whole_report() {
         [(5, 40), (4, 9), (2, 0), (3, 1)],
     ];
     let stacks: HashMap<u32, Vec<Frame<'_>>> = stacks().into_iter().collect();
-    let mut report = Report::new();
+    let mut written = HashSet::from([1]);
     let text = check("report", |out| {
-        Header { created: AT }.encode(out)?;
-        for dump in dumps {
-            report.begin_dump(out)?;
-            report.thread_start(
-                &ThreadStart {
-                    thread: thread(1),
-                    object: Some(object(0x7_c000_0008)),
-                    name: b"main",
-                    group: b"main",
-                },
-                out,
-            )?;
+        text::header(AT, out)?;
+        thread_start(1, 0x7_c000_0008, b"main", b"main", out)?;
+        for (number, dump) in dumps.into_iter().enumerate() {
+            if number > 0 {
+                writeln!(out)?;
+            }
             let costs = dump
                 .map(|(serial, samples)| cost(serial, stacks[&serial][0].method, samples, samples));
             let samples = Costs::new(&costs, 0.0001);
-            for serial in samples.traces().filter(|serial| serial.get() != 1) {
-                report.trace(
-                    &Trace {
-                        serial,
-                        thread: None,
-                        phase: None,
-                        frames: &stacks[&serial.get()],
-                    },
-                    out,
-                )?;
+            for serial in samples.traces().map(TraceId::get) {
+                if written.insert(serial) {
+                    text::trace(serial, None, stacks[&serial].iter().copied(), out)?;
+                }
             }
-            CpuSamplesBlock {
-                samples: &samples,
-                at: AT,
-            }
-            .encode(out)?;
+            cpu_samples(&samples, AT, out)?;
         }
-        report.thread_end(thread(1), out).map(|_| ())
+        thread_end(1, out)
     });
     for serial in stacks.keys() {
         assert_eq!(text.matches(&format!("TRACE {serial}:")).count(), 1);

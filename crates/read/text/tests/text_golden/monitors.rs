@@ -2,10 +2,12 @@
 
 use super::*;
 use tables::profile::*;
-use text::*;
+use text::{
+    monitor_dump, monitor_time, monitor_wait, monitor_waited, Activity, Monitor, Owner, ThreadState,
+};
 
 #[test]
-fn monitor_time() {
+fn contention() {
     let row = |serial, signature, count, nanos| Contention {
         trace: trace(serial),
         signature,
@@ -17,25 +19,13 @@ fn monitor_time() {
         row(2, b"Ljava/lang/Object;", 12, 512_000_000),
     ];
     let contentions = Contentions::new(&rows, 0.0001);
-    check("monitor_time", |out| {
-        MonitorTimeBlock {
-            contentions: &contentions,
-            at: AT,
-        }
-        .encode(out)
-    });
+    check("monitor_time", |out| monitor_time(&contentions, AT, out));
     let none = Contentions::new(&[], 0.0001);
-    check("monitor_time_none", |out| {
-        MonitorTimeBlock {
-            contentions: &none,
-            at: AT,
-        }
-        .encode(out)
-    });
+    check("monitor_time_none", |out| monitor_time(&none, AT, out));
 }
 
 #[test]
-fn monitor_dump() {
+fn states() {
     let state = |serial, activity| ThreadState {
         thread: thread(serial),
         trace: trace(serial + 10),
@@ -84,42 +74,16 @@ fn monitor_dump() {
             waiting_to_be_notified: &[],
         },
     ];
-    check("monitor_dump", |out| {
-        MonitorDump {
-            threads: &threads,
-            monitors: &monitors,
-        }
-        .encode(out)
-    });
+    check("monitor_dump", |out| monitor_dump(&threads, &monitors, out));
 }
 
 #[test]
 fn monitor_events() {
     let signature = b"Ljava/lang/Object;";
     check("monitor_events", |out| {
-        MonitorEvent::Wait {
-            signature,
-            timeout_millis: 0,
-            thread: Some(thread(3)),
-        }
-        .encode(out)?;
-        MonitorEvent::Waited {
-            signature,
-            waited_millis: 512,
-            thread: Some(thread(3)),
-        }
-        .encode(out)?;
-        MonitorEvent::Wait {
-            signature: b"[I",
-            timeout_millis: 5_000_000_000,
-            thread: None,
-        }
-        .encode(out)?;
-        MonitorEvent::Waited {
-            signature: b"[I",
-            waited_millis: 5_000_000_000,
-            thread: None,
-        }
-        .encode(out)
+        monitor_wait(signature, 0, Some(thread(3)), out)?;
+        monitor_waited(signature, 512, Some(thread(3)), out)?;
+        monitor_wait(b"[I", 5_000_000_000, None, out)?;
+        monitor_waited(b"[I", 5_000_000_000, None, out)
     });
 }

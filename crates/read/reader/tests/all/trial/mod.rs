@@ -91,8 +91,8 @@ pub(crate) fn try_threads(bytes: &[u8], summary: &Summary, histogram: &Histogram
 /// The names of threads are the same if only the parts of a file are read that may contain them.
 fn try_names(bytes: &[u8], threads: &[u64], names: &HashMap<u64, String>) {
     let dump = || DumpReader::of_file(file(bytes, 2)).unwrap();
-    let mut summary = summarize(&mut dump()).unwrap();
-    let (classes, strings) = (&mut summary.classes, &summary.strings);
+    let summary = summarize(&mut dump()).unwrap();
+    let (classes, strings) = (&summary.classes, &summary.strings);
     let found = thread_names_at(&mut dump(), &summary.places, classes, strings, threads);
     assert_eq!(&found.unwrap(), names);
 }
@@ -107,13 +107,13 @@ pub(crate) fn try_info(bytes: &[u8]) {
     else {
         return;
     };
-    let Ok(mut summary) = summarize(&mut dump) else {
+    let Ok(summary) = summarize(&mut dump) else {
         return;
     };
     let threads: Vec<u64> = summary.threads.iter().map(|thread| thread.object).collect();
     let names = thread_names(
         &mut open,
-        &mut summary.classes,
+        &summary.classes,
         &summary.strings,
         &threads,
         Budget::default(),
