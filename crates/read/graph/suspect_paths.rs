@@ -69,13 +69,18 @@ impl Leaks {
             let Some(path) = suspect.main_path() else {
                 continue;
             };
-            let target = suspect.held.elements.map(|elements| elements.class);
+            // What each element is in is no holder of them all.
+            let held = &suspect.held;
+            let many = held.elements.map_or(0, |elements| elements.objects / 2);
+            let around = held.holders.iter().filter(|it| it.objects > many);
+            let targets = held.elements.iter().chain(around).map(|it| it.class);
+            let targets: Vec<u32> = targets.collect();
             let lasting = others.iter().filter(|other| !other.is_weak);
             let fields = lasting.filter_map(|other| other.static_field);
             let also = fields
                 .filter(|field| Some(*field) != path.static_field)
                 .min();
-            let way = Way::of(heap, structure, path, target, suspect.accumulation);
+            let way = Way::of(heap, structure, path, &targets, suspect.accumulation);
             let keeps_its_key = finder.keeps_its_key(path);
             let values = finder.values(suspect, path);
             (suspect.way, suspect.also, suspect.keeps_its_key) = (way, also, keeps_its_key);
@@ -88,8 +93,7 @@ impl Leaks {
         for native in &mut self.native {
             native.path = paths.next().flatten();
             let way = native.path.as_ref();
-            let way =
-                way.map(|path| Way::of(heap, structure, path, Some(native.group.class), None));
+            let way = way.map(|path| Way::of(heap, structure, path, &[native.group.class], None));
             native.way = way.unwrap_or_default();
         }
         self.add_contents(finder)?;

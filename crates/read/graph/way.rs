@@ -22,13 +22,13 @@ pub struct Way {
 }
 
 impl Way {
-    /// That of a path, from its nearest static field or its thread on, to objects of a class, which
-    /// fan out at `point`.
+    /// That of a path, from its nearest static field or its thread on, to objects of these classes,
+    /// which fan out at `point`.
     pub(crate) fn of(
         heap: &Heap<'_>,
         structure: &Structure,
         path: &Path,
-        target: Option<u32>,
+        targets: &[u32],
         point: Option<u32>,
     ) -> Self {
         let (steps, start) = (path.steps.as_slice(), start(path));
@@ -73,7 +73,7 @@ impl Way {
             .find_map(|(place, two)| {
                 let [owner, next] = two else { return None };
                 let is_own =
-                    structure.part(class(owner)) == Part::Own && Some(class(owner)) != target;
+                    structure.part(class(owner)) == Part::Own && !targets.contains(&class(owner));
                 match next.link {
                     Some(Link::Field(field)) if is_own => Some((place, (class(owner), field))),
                     _ => None,
@@ -83,7 +83,7 @@ impl Way {
         let after = steps.get(after..).unwrap_or_default().iter();
         let collections = after.filter(|step| is_collection(step)).map(class);
         let collections: Vec<u32> = collections.collect();
-        let is_own = |class: &u32| structure.part(*class) == Part::Own && Some(*class) != target;
+        let is_own = |class: &u32| structure.part(*class) == Part::Own && !targets.contains(class);
         let mut classes: Vec<u32> = steps.iter().map(class).filter(is_own).collect();
         classes.dedup();
         // Nested classes are mostly views, nodes and entries.
