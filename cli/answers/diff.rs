@@ -5,6 +5,7 @@ mod moves;
 mod places;
 mod site_growth;
 mod sums;
+mod trend;
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,7 @@ use both::{both, Both};
 use moves::{changes, order, Change};
 use places::Kept;
 pub(crate) use sums::Sums;
+pub(crate) use trend::trends;
 
 /// The growth between heaps with these sums: at most `most` places, and as many rows.
 pub(crate) fn diff<'a>(before: Sums, after: Sums, most: usize) -> Sections<'a> {

@@ -1,4 +1,4 @@
-//! `hprof diff`: what grew between two dumps?
+//! `hprof diff`: what grew between two dumps, or over several?
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 
-use crate::answers::diff::{change, diff, Sums};
+use crate::answers::diff::{change, diff, trends, Sums};
 use crate::files::heap_file::{GraphArguments, Rule, SizesOf};
 use crate::output::number::bytes;
-use crate::output::{limit, plain, print, Failure, Verdict};
+use crate::output::{limit, plain, print, Failure, Sections, Verdict};
 use crate::proc::process::process_named;
 
 /// Lists what grew between two dumps
@@ -22,13 +22,14 @@ use crate::proc::process::process_named;
 /// one place for another have moved, and did not grow.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  hprof diff before.hprof after.hprof --fail-if-grown 1000000\n  hprof diff 4711 --after 10m"
+    after_help = "Examples:\n  hprof diff before.hprof after.hprof --fail-if-grown 1000000\n  hprof diff monday.hprof tuesday.hprof wednesday.hprof\n  hprof diff 4711 --after 10m"
 )]
 pub(crate) struct Arguments {
     /// The earlier dump, uncompressed or gzip; or the process id of a running JVM
     before: PathBuf,
-    /// The later dump, uncompressed or gzip; or a process id
-    after: Option<PathBuf>,
+    /// The later dump, uncompressed or gzip; or a process id. Of several, the last is compared with
+    /// the earlier one, and each class says whether it grows from dump to dump
+    after: Vec<PathBuf>,
     /// Ask the same running JVM twice, so far apart: 30s, 10m, 1h
     #[arg(long = "after", value_name = "TIME", conflicts_with = "after", value_parser = duration)]
     wait: Option<Duration>,
@@ -74,17 +75,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
             plain(&arguments.before.display().to_string())
         )));
     }
-    if arguments.after.is_none() && arguments.wait.is_none() {
+    if arguments.after.is_empty() && arguments.wait.is_none() {
         return Err(Failure::Input(match process_named(&arguments.before) {
             Some(pid) => format!("it asks a running JVM twice: hprof diff {pid} --after 10m"),
             None => "name the later dump, too".to_owned(),
         }));
     }
-    let (before, first) = sums(&arguments.before, arguments)?;
+    let (before, mut verdict) = sums(&arguments.before, arguments)?;
     // The first answer took a part of the time.
     sleep(wait.saturating_sub(began.elapsed()));
-    let later = arguments.after.as_ref().unwrap_or(&arguments.before);
-    let (after, second) = sums(later, arguments)?;
+    let mut between = Vec::new();
+    let (last, others) = match arguments.after.split_last() {
+        Some(later) => later,
+        None => (&arguments.before, &[][..]),
+    };
+    for file in others {
+        let (heap, sound) = sums(file, arguments)?;
+        verdict = verdict.and(sound == Verdict::Sound);
+        between.push(heap);
+    }
+    let (after, sound) = sums(last, arguments)?;
     if before.sizes != after.sizes {
         // If stderr is closed, nobody is there to be warned.
         let _ = writeln!(
@@ -93,11 +103,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         );
     }
     let grown = change(before.total_bytes, after.total_bytes);
-    let answer = diff(before, after, limit(arguments.top));
+    let mut answer = Sections::default();
+    if !between.is_empty() {
+        let all = [&before].into_iter().chain(&between).chain([&after]);
+        answer = trends(&all.collect::<Vec<_>>(), limit(arguments.top));
+    }
+    answer.extend(diff(before, after, limit(arguments.top)));
     print(arguments.json, answer)?;
     let limit = arguments.fail_if_grown.map(i128::from);
     let failed = limit.is_some_and(|limit| grown > limit);
-    Ok(first.and(second == Verdict::Sound && !failed))
+    Ok(verdict.and(sound == Verdict::Sound && !failed))
 }
 
 /// A time as people write it.

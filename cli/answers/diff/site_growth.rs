@@ -89,7 +89,7 @@ pub(super) fn sites<'a>(
 }
 
 /// A change without its fraction.
-fn signed_sum(change: f64) -> i128 {
+pub(super) fn signed_sum(change: f64) -> i128 {
     // Of the two, the one that is negative counts as 0.
     i128::from(whole(change)) - i128::from(whole(-change))
 }

@@ -70,6 +70,28 @@ fn places(answer: &Value) -> Vec<(&str, u64, u64)> {
 }
 
 #[test]
+fn each_class_of_several_dumps_says_whether_it_grows() {
+    let folder = TempDir::new().unwrap();
+    let dumps = [10, 20, 30].map(|entries| {
+        let mut dump = cache_of(0x10_0000);
+        table_of(&mut dump, 0x10_0000, entries, 184);
+        let path = folder.path().join(entries.to_string());
+        std::fs::write(&path, dump.bytes()).unwrap();
+        path
+    });
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
+    let answer = text(command.arg("diff").args(dumps).output().unwrap());
+    let expected = "\
+all reachable objects of 3 dumps: +2,200 bytes from one to the next, error 0: grows steadily
+
+a dump  error  retained  over time       class
+";
+    assert_eq!(answer.get(..expected.len()), Some(expected), "{answer}");
+    assert!(answer.contains("grows steadily  app.Entry\n"), "{answer}");
+    assert!(answer.contains("\nall reachable objects: 6,"), "{answer}");
+}
+
+#[test]
 fn the_total_comes_first_then_the_places_then_the_classes() {
     let mut after = cache_of(0x10_0000);
     table_of(&mut after, 0x10_0000, 10, 184);
