@@ -2,7 +2,7 @@
 
 mod both;
 mod moves;
-mod places;
+pub(crate) mod places;
 mod site_growth;
 mod sums;
 mod trend;
@@ -17,7 +17,7 @@ use crate::output::table::Rows;
 use crate::output::{grouped, Cell, Sections, Table};
 use both::{both, Both};
 use moves::{changes, order, Change};
-use places::Kept;
+use places::{labelled, Kept};
 pub(crate) use sums::Sums;
 pub(crate) use trend::trends;
 
@@ -87,10 +87,7 @@ fn places<'a>(all: Vec<Change>, most: usize) -> Rows<'a, Change> {
 /// `shop.Cache.ALL  java.util.HashMap`, below the place above it.
 fn place(row: &Change) -> String {
     let indent = "  ".repeat(row.depth);
-    match &row.field {
-        Some(field) => format!("{indent}{field}  {}", row.class),
-        None => format!("{indent}{}", row.class),
-    }
+    format!("{indent}{}", labelled(row.field.as_deref(), &row.class))
 }
 
 /// The classes that differ, those that grew most first.

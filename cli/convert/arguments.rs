@@ -44,6 +44,7 @@ const BUFFER_BYTES: usize = 1 << 20;
     after_help = "Examples:
   hprof convert app.hprof -o shared.hprof.gz --redact=values --keep 'com.acme.Order#id'
   hprof convert cpu.hprof -o cpu.svg         then open cpu.svg in a browser
+  hprof convert heap.hprof -o heap.svg --from holders
   hprof convert shop.hprof -o exports/shop/  then duckdb -c \"SELECT * FROM 'exports/*/dump.parquet'\"
   hprof convert heap.hprof -o - --to text | less",
     mut_arg("file", only_a_file),
@@ -103,6 +104,8 @@ pub(super) enum Source {
     Dump,
     /// All bytes ever allocated, as the profiler counted them
     Allocated,
+    /// Retained bytes of the heap dump, below static fields, threads and other roots
+    Holders,
 }
 
 /// Ends of names, without `.gz`.

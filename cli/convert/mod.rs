@@ -4,6 +4,7 @@ mod android;
 mod arguments;
 mod flame_graph;
 mod folded;
+mod holders;
 mod pprof;
 mod profile;
 mod redacted;
@@ -14,7 +15,7 @@ use ::text::{transcribe, Settings, TextError};
 use crate::output::{counted, grouped, Failure, Verdict};
 
 pub(crate) use arguments::Arguments;
-use arguments::Form;
+use arguments::{Form, Source};
 use profile::Profile;
 
 /// Reads the file and writes the other one.
@@ -57,8 +58,19 @@ fn write_text(arguments: &Arguments) -> Result<Verdict, Failure> {
 
 /// Reads the file and writes where the time, or the memory, went.
 fn write_profile(arguments: &Arguments, form: Form) -> Result<Verdict, Failure> {
-    let file = arguments.input()?;
-    let profile = Profile::read(&file, arguments.from)?;
+    let (file, profile) = match arguments.from {
+        Some(Source::Holders) => {
+            let (loaded, _) = arguments.graph.load(2)?;
+            let profile = holders::profile(&loaded)?;
+            loaded.file.done();
+            (loaded.file, profile)
+        }
+        from => {
+            let file = arguments.input()?;
+            let profile = Profile::read(&file, from)?;
+            (file, profile)
+        }
+    };
     if form == Form::Pprof {
         arguments.write(&file, form, |to| Ok(pprof::write(&profile, to)?))?;
         return Ok(file.verdict(profile.damaged));

@@ -21,7 +21,7 @@ pub(super) struct Profile {
     /// The name of the value that is shown first, where there are several.
     pub(super) first_shown: Option<&'static str>,
     /// Which of them is drawn.
-    drawn: usize,
+    pub(super) drawn: usize,
     pub(super) title: &'static str,
     /// Unit of what is drawn: `bytes`, `samples`, `ms`.
     pub(super) unit: &'static str,
@@ -52,7 +52,7 @@ impl Profile {
             Some(Source::Samples) => (Some(samples.ok_or_else(|| file.refuse(NO_SAMPLES))?), None),
             Some(Source::Times) => (Some(times.ok_or_else(|| file.refuse(NO_TIMES))?), None),
             Some(Source::Sites | Source::Allocated) => (None, Some(SiteSource::Sites)),
-            Some(Source::Dump) => (None, Some(SiteSource::Dump)),
+            Some(Source::Dump | Source::Holders) => (None, Some(SiteSource::Dump)),
         };
         if let Some((table, kind)) = cpu {
             return Ok(Self::of_cpu(found, &table, kind));

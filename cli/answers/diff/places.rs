@@ -72,7 +72,7 @@ struct Builder<'a, 'p> {
 
 impl Places {
     /// The places of a heap. Errors: the file cannot be read.
-    pub(super) fn of(heap: &Heap<'_>, retained: &Retained) -> Result<Self, GraphError> {
+    pub(crate) fn of(heap: &Heap<'_>, retained: &Retained) -> Result<Self, GraphError> {
         let mut copies: HashMap<String, u32> = HashMap::new();
         for class in 0..heap.classes() {
             *copies.entry(heap.class_name(class)).or_default() += 1;
@@ -96,6 +96,38 @@ impl Places {
         }
         builder.name_links()?;
         Ok(Self(builder.places))
+    }
+}
+
+/// `shop.Cache.ALL  java.util.HashMap`, or the class alone.
+pub(super) fn labelled(field: Option<&str>, class: &str) -> String {
+    match field {
+        Some(field) => format!("{field}  {class}"),
+        None => class.to_owned(),
+    }
+}
+
+/// What one place keeps alone.
+pub(crate) struct Share {
+    /// The number of the place above it, which comes before it; of the first its own.
+    pub(crate) above: usize,
+    pub(crate) label: String,
+    /// Bytes without those of the places below.
+    pub(crate) bytes: u64,
+}
+
+impl Places {
+    /// All places in their order. The first is the heap, whose bytes are what is too small to be
+    /// separated. Together they have the bytes of all reachable objects.
+    pub(crate) fn shares(&self) -> impl Iterator<Item = Share> + '_ {
+        self.0.iter().map(|place| Share {
+            above: place.above,
+            label: labelled(
+                place.name.field.as_deref().or(place.link.as_deref()),
+                &place.name.class,
+            ),
+            bytes: place.kept.own_bytes,
+        })
     }
 }
 

@@ -70,6 +70,27 @@ fn places(answer: &Value) -> Vec<(&str, u64, u64)> {
 }
 
 #[test]
+fn the_holders_are_a_profile_with_all_bytes() {
+    let folder = TempDir::new().unwrap();
+    let [path, folded] = ["heap.hprof", "heap.folded"].map(|name| folder.path().join(name));
+    let mut dump = cache_of(0x10_0000);
+    table_of(&mut dump, 0x10_0000, 10, 184);
+    std::fs::write(&path, dump.bytes()).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
+    let output = command.args(["convert", "--from", "holders", "-o"]);
+    text(output.args([&folded, &path]).output().unwrap());
+    let lines = std::fs::read_to_string(folded).unwrap();
+    let expected = "\
+app.Cache.ALL  java.lang.Object[] 56
+app.Cache.ALL  java.lang.Object[];app.Entry 160
+app.Cache.ALL  java.lang.Object[];app.Entry;byte[] 2000
+class app.Cache 8
+java.lang.Thread 16
+";
+    assert_eq!(lines, expected);
+}
+
+#[test]
 fn each_class_of_several_dumps_says_whether_it_grows() {
     let folder = TempDir::new().unwrap();
     let dumps = [10, 20, 30].map(|entries| {

@@ -36,6 +36,11 @@ pub struct Stacks {
 }
 
 impl Stacks {
+    /// Stacks that are in no file: of each trace the places of its frames, top first.
+    pub fn of(frames: Vec<StackFrame>, traces: HashMap<u32, Box<[usize]>>) -> Self {
+        Self { frames, traces }
+    }
+
     /// The frames of a trace, top first; none for the empty trace and for one that is not in the
     /// file.
     pub fn frames(&self, trace: u32) -> impl DoubleEndedIterator<Item = &StackFrame> + Clone {
