@@ -192,20 +192,24 @@ impl Finder<'_, '_> {
     /// `above`.
     fn leads_to(&self, from: u32, to: u32, above: u32) -> bool {
         let graph = self.heap.graph(References::Strong);
-        let is_below = |object: u32| self.retained.dominators(object).any(|it| it == above);
+        let is_below = |object: u32| {
+            let mut near = self.retained.dominators(object).take(CARRIED_MAX);
+            near.any(|it| it == above)
+        };
         let (mut seen, mut place) = (vec![from], 0);
-        while let Some(object) = seen.get(place).copied().filter(|_| place < CARRIED_MAX) {
+        while let Some(object) = seen.get(place).copied() {
             place += 1;
-            for &target in graph.edges.of(object) {
-                if target == to {
-                    return true;
-                }
-                if !seen.contains(&target) && is_below(target) {
+            let targets = graph.edges.of(object);
+            if object == to || targets.contains(&to) {
+                return true;
+            }
+            for &target in targets.iter().take(CARRIED_MAX) {
+                if seen.len() < CARRIED_MAX && !seen.contains(&target) && is_below(target) {
                     seen.push(target);
                 }
             }
         }
-        from == to
+        false
     }
 
     /// Whether a suspect is small, and nothing of the program holds it or is in it.
