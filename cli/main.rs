@@ -65,7 +65,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    screen::find();
+    screen::find(std::env::args_os().any(|it| it == "--markdown"));
     // Without it, a signal leaves temporary files.
     let _ = ended::begin();
     let matches = overview::in_groups(Arguments::command()).try_get_matches();

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::output::Sections;
+use crate::output::sections::{Part, Sections};
 
 /// Most lines of the block: with what is around it, an answer has at most forty.
 const LINES: usize = 33;
@@ -10,19 +10,22 @@ const LINES: usize = 33;
 /// What has a meaning in Markdown, or calls a person.
 const MARKS: [char; 11] = ['\\', '`', '*', '_', '<', '[', ']', '#', '@', '|', '~'];
 
-/// Prints an answer whose first line is its sentence, and a line about its origin.
+/// Prints an answer, its sentence first if it has one, and a line about its origin.
 pub(crate) fn print(to: &mut dyn Write, answer: &Sections<'_>, origin: &str) -> io::Result<()> {
     let mut text = Vec::new();
     answer.print(&mut text)?;
     let text = String::from_utf8_lossy(&text);
-    let mut lines = text.lines();
-    let sentence = lines.next().unwrap_or_default();
-    writeln!(to, "{}\n\n```text", escaped(sentence))?;
-    for line in lines
-        .by_ref()
-        .skip_while(|line| line.is_empty())
-        .take(LINES)
-    {
+    let sentence = answer.entries().into_iter().find_map(|it| match it {
+        ("sentence", Part::Fact(sentence)) => Some(sentence.text()),
+        _ => None,
+    });
+    if let Some(sentence) = &sentence {
+        writeln!(to, "{}\n", escaped(sentence))?;
+    }
+    writeln!(to, "```text")?;
+    let lines = text.lines().filter(|it| Some(*it) != sentence.as_deref());
+    let mut lines = lines.skip_while(|line| line.is_empty());
+    for line in lines.by_ref().take(LINES) {
         writeln!(to, "{}", line.replace("```", "'''"))?;
     }
     if let left_out @ 1.. = lines.count() {
@@ -49,6 +52,7 @@ mod tests {
     #[test]
     fn names_neither_format_nor_call() {
         let mut answer = Sections::default();
+        answer.fact("sentence", "1 a.B_c$D<@x> retains *all*.");
         answer.line("1 a.B_c$D<@x> retains *all*.");
         answer.line("");
         answer.lines((0..50).map(|at| format!("line {at} ``` end")));

@@ -31,10 +31,15 @@ const PLAIN: Screen = Screen {
     columns: None,
 };
 
-/// Looks where standard output and standard error lead to. Without this call all text is plain.
-pub(crate) fn find() {
+/// Looks where standard output and standard error lead to; `is_pasted` output is plain wherever it
+/// leads. Without this call all text is plain.
+pub(crate) fn find(is_pasted: bool) {
+    let output = match is_pasted {
+        true => PLAIN,
+        false => Screen::of(io::stdout()),
+    };
     // Only the first call counts.
-    let _ = OUTPUT.set(Screen::of(io::stdout()));
+    let _ = OUTPUT.set(output);
     let _ = MESSAGES.set(Screen::of(io::stderr()));
 }
 
