@@ -222,8 +222,7 @@ impl Search<'_, '_> {
             if self.structure.part(class) != Part::Structure {
                 continue;
             }
-            // Nested classes are mostly views, nodes and entries.
-            if self.structure.is_collection(class) && !self.heap.class_name(class).contains('$') {
+            if self.structure.is_collection(class) && !self.structure.is_nested(class) {
                 let all = found.entry(class).or_insert(Elements::none(class, object));
                 all.add(self.retained.bytes(object));
             } else {
@@ -338,6 +337,11 @@ impl Search<'_, '_> {
         let Some(elements) = held.elements.filter(|it| self.is_own(it)) else {
             return;
         };
+        let is_collection = |it: &Elements| self.structure.part(it.class) == Part::Structure;
+        if held.holders.last().is_some_and(is_collection) {
+            // They have the bytes of the collections that they are in.
+            return;
+        }
         let mut classes: FxHashSet<u32> = FxHashSet::default();
         self.pass(&mut classes, elements.class);
         let all = self.heap.objects_of(|it| classes.contains(&it)).count() as u64;

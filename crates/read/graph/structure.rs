@@ -96,6 +96,7 @@ const WORK: [&str; 4] = [
 struct Row {
     part: Part,
     is_collection: bool,
+    is_nested: bool,
     carries: bool,
     is_wrapper: bool,
     is_loader: bool,
@@ -127,6 +128,7 @@ impl Structure {
             Row {
                 part,
                 is_collection: !is_loader && part == Part::Structure && is_collection(name),
+                is_nested: name.contains('$'),
                 carries: name.contains(LAMBDA) || WORK.iter().any(|start| name.starts_with(start)),
                 is_wrapper: is_wrapper(name, part),
                 is_loader,
@@ -152,6 +154,11 @@ impl Structure {
     /// an array nor what the JVM has beside collections.
     pub(crate) fn is_collection(&self, class: u32) -> bool {
         self.is(class, |row| row.is_collection)
+    }
+
+    /// Whether a class is in another one: of collections, such are mostly views, nodes and entries.
+    pub(crate) fn is_nested(&self, class: u32) -> bool {
+        self.is(class, |row| row.is_nested)
     }
 
     /// Whether the instances of a class are lambdas or work: they count as objects of the program

@@ -86,9 +86,8 @@ impl Way {
         let is_own = |class: &u32| structure.part(*class) == Part::Own && !targets.contains(class);
         let mut classes: Vec<u32> = steps.iter().map(class).filter(is_own).collect();
         classes.dedup();
-        // Nested classes are mostly views, nodes and entries.
-        let is_nested = |class: &&u32| heap.class_name(**class).contains('$');
-        let outer = collections.iter().find(|class| !is_nested(class));
+        let mut outer = collections.iter();
+        let outer = outer.find(|class| !structure.is_nested(**class));
         Self {
             owner: owner.map(|(_, owner)| owner),
             collection: outer.or(collections.first()).copied(),
