@@ -8,11 +8,11 @@ use std::path::Path;
 /// and invented heaps.
 const MOST_CODE_LINES: [(&str, usize); 14] = [
     ("agent", 14629),
-    ("cli", 11894),
+    ("cli", 11901),
     ("crates/base/format", 1592),
     ("crates/base/headroom", 281),
     ("crates/base/options", 1787),
-    ("crates/read/graph", 10282),
+    ("crates/read/graph", 10299),
     ("crates/read/reader", 6801),
     ("crates/read/text", 1149),
     ("crates/vm/bytecode", 2359),

@@ -1,6 +1,6 @@
 //! Ends that elements have come to by an object that they share, and what else single objects say.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use format::BasicType;
 
@@ -68,10 +68,13 @@ impl Finder<'_, '_> {
             let holder = holder.or(some.first().copied());
             let word = match value {
                 Value::Object(it) => match of_class(&heap.class_name(heap.class(it))) {
-                    None => self.constant(heap.id(it), true, &[Some(it), holder])?,
+                    None => {
+                        let of = [Some(it), holder].into_iter().flatten();
+                        self.constant(heap.id(it), true, of.map(|it| heap.class(it)))?
+                    }
                     word => word,
                 },
-                Value::Number(number) => self.constant(number, false, &[holder])?,
+                Value::Number(number) => self.constant(number, false, self.around(holder))?,
                 _ => None,
             };
             if let Some(word) = word {
@@ -81,30 +84,38 @@ impl Finder<'_, '_> {
         Ok(None)
     }
 
-    /// The end by which a static field that has a value is named, of these objects' classes, those
-    /// that they extend, and those around them.
+    /// The class of an object, those that it extends, and those around them: there the numbers of
+    /// its states have names.
+    fn around(&self, object: Option<u32>) -> impl Iterator<Item = u32> + '_ {
+        let (heap, directory) = (self.heap, self.heap.directory());
+        let class = object.map(|it| heap.class(it) as usize);
+        let chain = class.into_iter().flat_map(|it| directory.classes.chain(it));
+        let names = chain.map(|it| directory.classes.java_name(it.id, &directory.strings));
+        let names: Vec<String> = names.collect();
+        (0..heap.classes()).filter(move |class| {
+            let name = heap.class_name(*class);
+            let mut inner = names.iter().filter_map(|it| it.strip_prefix(&name));
+            inner.any(|rest| rest.is_empty() || rest.starts_with('$'))
+        })
+    }
+
+    /// The end by which a static field of these classes that has a value is named; by a number only
+    /// that of a constant.
     fn constant(
         &self,
         value: u64,
         is_object: bool,
-        of: &[Option<u32>],
+        of: impl Iterator<Item = u32>,
     ) -> Result<Option<&'static str>, GraphError> {
         let heap = self.heap;
-        let (table, strings) = (&heap.directory().classes, &heap.directory().strings);
-        let of = of.iter().flatten();
-        let chains = of.flat_map(|it| table.chain(heap.class(*it) as usize));
-        let names = chains.map(|it| table.java_name(it.id, strings));
-        let names: BTreeSet<String> = names.collect();
-        let is_one = |class: &u32| {
-            let name = heap.class_name(*class);
-            let mut inner = names.iter().filter_map(|it| it.strip_prefix(&name));
-            inner.any(|rest| rest.is_empty() || rest.starts_with('$'))
-        };
-        let classes = (0..heap.classes()).filter(is_one);
-        let classes: Vec<u32> = classes.filter_map(|it| heap.object_of_class(it)).collect();
+        let classes: Vec<u32> = of.filter_map(|it| heap.object_of_class(it)).collect();
         let contents = heap.contents(&classes, 0)?;
         let fields: Vec<FieldValue> = contents.values().flat_map(|it| heap.fields(it)).collect();
-        let of_kind = |it: &&FieldValue| (it.kind == BasicType::Object) == is_object;
+        let of_kind = |it: &&FieldValue| match it.kind {
+            BasicType::Object => is_object,
+            BasicType::Boolean => false,
+            _ => !is_object && !it.name.contains(char::is_lowercase),
+        };
         let (own, others): (Vec<&FieldValue>, Vec<&FieldValue>) = fields
             .iter()
             .filter(of_kind)
