@@ -234,6 +234,7 @@ impl Search<'_, '_> {
         let Some(collections) = held.elements else {
             return;
         };
+        held.below.insert(0, collections);
         let is_in_each = |it: &&Elements| self.is_own(it) && are_alike(it, &collections);
         if let Some(own) = held.below.iter().find(is_in_each) {
             held.elements = Some(Elements {
