@@ -10,6 +10,7 @@ pub(crate) fn put_u4(out: &mut Vec<u8>, value: u32) {
     out.extend_from_slice(&value.to_be_bytes());
 }
 
+/// Most bytes before an object's data: tag, two ids, two numbers.
 const HEAD_BYTES: usize = head_bytes::<Instance>(ID_SIZE_BYTES) as usize;
 
 /// The bytes before an object's data. They are assembled first and appended in one step, because
