@@ -1,21 +1,11 @@
 //! What elements are to their holder, by the name of its field: none of them was removed.
 
 use crate::finder::Finder;
+use crate::structure::ROLES;
 use crate::suspect::{Reason, Suspect};
 
 /// The JDK's static field of the files to delete when the JVM ends.
 const DELETED: (&str, &str) = ("java.io.DeleteOnExitHook", "files");
-
-/// Last words of the names of fields whose elements stay until they are removed.
-const ROLES: [&str; 7] = [
-    "callbacks",
-    "handlers",
-    "hooks",
-    "listeners",
-    "observers",
-    "subscribers",
-    "watchers",
-];
 
 impl Finder<'_, '_> {
     /// What a suspect's elements are registered as.
@@ -32,7 +22,8 @@ impl Finder<'_, '_> {
         }
         let (_, field) = suspect.way.owner.or(field)?;
         let words = words(&text(field));
-        let is_role = ROLES.contains(&&**words.last()?) && suspect.held.elements.is_some();
+        let role = words.last()?.strip_suffix('s')?;
+        let is_role = ROLES.contains(&role) && suspect.held.elements.is_some();
         is_role.then(|| Reason::Registered(words.join(" ")))
     }
 }

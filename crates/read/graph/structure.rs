@@ -91,6 +91,20 @@ const WORK: [&str; 4] = [
     "java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask",
 ];
 
+/// What objects are that stay with a holder until they are removed from it.
+pub(crate) const ROLES: [&str; 7] = [
+    "callback",
+    "handler",
+    "hook",
+    "listener",
+    "observer",
+    "subscriber",
+    "watcher",
+];
+
+/// What else is registered in the place of another object.
+const CARRIERS: [&str; 3] = ["adapter", "registration", "subscription"];
+
 /// What is known of a class.
 #[derive(Clone, Copy, Debug)]
 struct Row {
@@ -228,23 +242,20 @@ fn is_collection(name: &str) -> bool {
 /// Whether a value of the JDK is neither an array nor a text, or a class of the program has no
 /// name, or that of what is registered for another object.
 fn is_wrapper(name: &str, part: Part) -> bool {
-    const ROLES: [&str; 8] = [
-        "Adapter",
-        "Callback",
-        "Handler",
-        "Hook",
-        "Listener",
-        "Observer",
-        "Registration",
-        "Subscription",
-    ];
     let inner = name.rsplit_once('$').map_or("", |(_, inner)| inner);
     let has_no_name = !inner.is_empty() && inner.bytes().all(|it| it.is_ascii_digit());
     match part {
-        Part::Own => has_no_name || ROLES.iter().any(|role| name.ends_with(role)),
+        Part::Own => has_no_name || has_role(name),
         Part::Value => !name.ends_with("[]") && name != "java.lang.String",
         Part::Structure => false,
     }
+}
+
+/// Whether a class is one of objects that are registered, by the end of its name.
+fn has_role(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let mut ends = ROLES.iter().chain(&CARRIERS);
+    ends.any(|end| name.ends_with(end))
 }
 
 fn is_primitive(name: &str) -> bool {
