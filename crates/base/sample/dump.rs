@@ -114,6 +114,22 @@ impl Dump {
         self.add(class.add_to(self.to()));
     }
 
+    /// Adds a class with static fields of these names that have numbers.
+    pub fn constants(&mut self, id: u64, name: &str, constants: &[(&str, u32)]) {
+        let name = self.string(name);
+        let load = self.to().u4(1).id(id).u4(0).id(name);
+        self.records.push(record(tag::LOAD_CLASS, load));
+        let constant = |(name, value): &(&str, u32)| {
+            let bytes = value.to_be_bytes().to_vec();
+            (self.string(name), 10, bytes)
+        };
+        let class = ClassDump {
+            statics: constants.iter().map(constant).collect(),
+            ..ClassDump::new(id, Self::OBJECT)
+        };
+        self.add(class.add_to(self.to()));
+    }
+
     /// Adds an instance with fields of any types: size in bytes and value of each.
     pub fn instance_with(&mut self, id: u64, class: u64, values: &[(u32, u64)]) {
         let bytes = |(size, value): &(u32, u64)| value.to_be_bytes()[8 - *size as usize..].to_vec();

@@ -9,6 +9,7 @@
 mod android;
 mod class_patterns;
 mod elements;
+mod evidence;
 mod heap_ends;
 mod hostile;
 mod leaks;

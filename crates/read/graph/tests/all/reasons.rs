@@ -6,18 +6,18 @@ use sample::Dump;
 use crate::trial::{leaks_of, read};
 
 const APP: u64 = 0x2000;
-const HOLDER: u64 = 0x2100;
-const MAP: u64 = 0x2200;
+pub(crate) const HOLDER: u64 = 0x2100;
+pub(crate) const MAP: u64 = 0x2200;
 const NODE: u64 = 0x2300;
 const TEXT: u64 = 0x2400;
-const ELEMENT: u64 = 0x2500;
-const PART: u64 = 0x2600;
-const COUNT: u64 = 5_000;
+pub(crate) const ELEMENT: u64 = 0x2500;
+pub(crate) const PART: u64 = 0x2600;
+pub(crate) const COUNT: u64 = 5_000;
 const BOOLEAN: u8 = 4;
-const INT: u8 = 10;
+pub(crate) const INT: u8 = 10;
 
 /// A class whose static field `IT` has a holder with a map in its field `users`, and another field.
-fn held(second: &str) -> Dump {
+pub(crate) fn held(second: &str) -> Dump {
     let mut dump = Dump::new(8);
     let object = Dump::OBJECT;
     dump.class(APP, "shop/App", object, 0, &[], &[("IT", 0x3000)]);
@@ -30,18 +30,18 @@ fn held(second: &str) -> Dump {
     dump
 }
 
-fn text(dump: &mut Dump, id: u64, text: &str) {
+pub(crate) fn text(dump: &mut Dump, id: u64, text: &str) {
     dump.instance(id, TEXT, &[id + 0x20]);
     dump.char_array(id + 0x20, text);
 }
 
 /// The place of a node; what belongs to it follows in steps of 0x100.
-fn node(number: u64) -> u64 {
+pub(crate) fn node(number: u64) -> u64 {
     0x100_0000 + number * 0x1000
 }
 
 /// Adds a map at an id with these entries.
-fn map(dump: &mut Dump, id: u64, entries: &[(u64, u64, u64)]) {
+pub(crate) fn map(dump: &mut Dump, id: u64, entries: &[(u64, u64, u64)]) {
     dump.instance(id, MAP, &[id + 0x10]);
     let nodes: Vec<u64> = entries.iter().map(|(node, ..)| *node).collect();
     dump.object_array(id + 0x10, &nodes);
@@ -51,7 +51,7 @@ fn map(dump: &mut Dump, id: u64, entries: &[(u64, u64, u64)]) {
 }
 
 /// Many entries: of each, `add` adds the key and the value at the ids that it gives.
-fn many(dump: &mut Dump, add: impl Fn(&mut Dump, u64) -> (u64, u64)) {
+pub(crate) fn many(dump: &mut Dump, add: impl Fn(&mut Dump, u64) -> (u64, u64)) {
     let entry = |number: u64| {
         let (key, value) = add(dump, number);
         (node(number), key, value)
@@ -60,14 +60,14 @@ fn many(dump: &mut Dump, add: impl Fn(&mut Dump, u64) -> (u64, u64)) {
     map(dump, 0x3100, &entries);
 }
 
-fn first<T>(dump: &Dump, ask: impl FnOnce(&graph::Heap<'_>, &Suspect) -> T) -> T {
+pub(crate) fn first<T>(dump: &Dump, ask: impl FnOnce(&graph::Heap<'_>, &Suspect) -> T) -> T {
     read(dump, |heap, retained| {
         let leaks = leaks_of(heap, retained, 10);
         ask(heap, &leaks.suspects[0])
     })
 }
 
-fn reasons(dump: &Dump) -> Vec<Reason> {
+pub(crate) fn reasons(dump: &Dump) -> Vec<Reason> {
     first(dump, |_, suspect| suspect.reasons.clone())
 }
 
@@ -86,7 +86,7 @@ fn owner(dump: &Dump) -> String {
 
 /// Elements of 300 bytes with keys that have these texts; `count` objects lie between an entry and
 /// its element.
-fn with_keys(between: u64, key: impl Fn(u64) -> String) -> Dump {
+pub(crate) fn with_keys(between: u64, key: impl Fn(u64) -> String) -> Dump {
     let mut dump = held("other");
     let object = Dump::OBJECT;
     dump.instance(0x3000, HOLDER, &[0x3100, 0]);
