@@ -4,7 +4,6 @@ use std::io;
 
 use super::jvm_name::jvm_name;
 use crate::files::heap_file::{GraphArguments, Loaded};
-
 use crate::output::{markdown, Failure, Sections, Verdict};
 
 /// A question about a heap that is in memory. Its fields are the options of the command.

@@ -52,6 +52,7 @@ impl Profile {
             Some(Source::Samples) => (Some(samples.ok_or_else(|| file.refuse(NO_SAMPLES))?), None),
             Some(Source::Times) => (Some(times.ok_or_else(|| file.refuse(NO_TIMES))?), None),
             Some(Source::Sites | Source::Allocated) => (None, Some(SiteSource::Sites)),
+            // Holders are no profile of the file: see `holders`.
             Some(Source::Dump | Source::Holders) => (None, Some(SiteSource::Dump)),
         };
         if let Some((table, kind)) = cpu {
